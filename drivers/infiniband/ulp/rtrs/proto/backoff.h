@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Delay before the next connection attempt of a path. */
+#ifndef _RTRS_BACKOFF_H
+#define _RTRS_BACKOFF_H
+
+#include "proto_env.h"
+
+#define RTRS_BACKOFF_FIRST_MS	200
+
+u32 rtrs_backoff_ms(u32 failures, u32 max_ms, u32 random);
+
+#endif /* _RTRS_BACKOFF_H */

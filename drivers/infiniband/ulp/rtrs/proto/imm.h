@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Layout of the 32-bit immediate (protocol section 3).  Values are in CPU order here; the verbs layer
+ * converts to and from big endian.
+ */
+#ifndef _RTRS_IMM_H
+#define _RTRS_IMM_H
+
+#include "proto_env.h"
+#include <rtrs/rtrs_format.h>
+
+/**
+ * rtrs_imm_type() - type field of an immediate
+ * @imm: the immediate
+ *
+ * Return: one of enum rtrs_imm_type, or a value not in it, which the caller must treat as unknown.
+ */
+static inline u32 rtrs_imm_type(u32 imm)
+{
+	return imm >> RTRS_IMM_PAYLOAD_BITS;
+}
+
+u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits);
+void rtrs_imm_io_req_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *off);
+u32 rtrs_imm_io_rsp(u32 slot, int err, bool invalidated);
+void rtrs_imm_io_rsp_decode(u32 imm, u32 *slot, int *err);
+u32 rtrs_imm_hb(bool ack);
+
+#endif /* _RTRS_IMM_H */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RTRS, the RDMA transport: the interface for upper layer protocols (ULPs).
+ *
+ * A client session reaches one server over several paths.  It owns queue_depth slots; a permit is the
+ * right to use one of them.  A request pushes a user message and data into the slot's chunk on the
+ * server; the answer is an errno, and for READ the data in the pages given.
+ */
+#ifndef _RDMA_RTRS_H
+#define _RDMA_RTRS_H
+
+#include <linux/scatterlist.h>
+#include <linux/socket.h>
+#include <linux/types.h>
+
+struct rtrs_permit;
+struct rtrs_clt_sess;
+struct rtrs_srv_ctx;
+struct rtrs_srv_sess;
+struct rtrs_srv_op;
+struct kvec;
+
+/**
+ * enum rtrs_clt_link_ev - what happened to a client session as a whole
+ * @RTRS_CLT_LINK_EV_RECONNECTED: the first path is back after all were lost
+ * @RTRS_CLT_LINK_EV_DISCONNECTED: the last path was lost, its requests are completed
+ */
+enum rtrs_clt_link_ev {
+	RTRS_CLT_LINK_EV_RECONNECTED,
+	RTRS_CLT_LINK_EV_DISCONNECTED,
+};
+
+/**
+ * struct rtrs_addr - one path: where from and where to
+ * @src: source address, or NULL to let routing choose
+ * @dst: destination address and port
+ */
+struct rtrs_addr {
+	struct sockaddr_storage *src;
+	struct sockaddr_storage *dst;
+};
+
+/**
+ * struct rtrs_clt_ops - callbacks of a client session
+ * @priv: passed to @link_ev
+ * @link_ev: session lost or back.  Process context with a mutex of the session held: it must not open
+ *	     or close a session and must not wait for a request.
+ */
+struct rtrs_clt_ops {
+	void *priv;
+	void (*link_ev)(void *priv, enum rtrs_clt_link_ev ev);
+};
+
+/**
+ * enum wait_type - may rtrs_clt_get_permit() sleep
+ * @RTRS_PERMIT_NOWAIT: return NULL if no slot is free
+ * @RTRS_PERMIT_WAIT: sleep until one is
+ */
+enum wait_type {
+	RTRS_PERMIT_NOWAIT = 0,
+	RTRS_PERMIT_WAIT   = 1,
+};
+
+/**
+ * enum rtrs_clt_con_type - which connection of a path a permit's request uses
+ * @RTRS_ADMIN_CON: the service connection, for rare control messages
+ * @RTRS_IO_CON: the connection of the current CPU
+ */
+enum rtrs_clt_con_type {
+	RTRS_ADMIN_CON,
+	RTRS_IO_CON,
+};
+
+/**
+ * struct rtrs_clt_req_ops - completion of a request
+ * @priv: passed to @conf_fn
+ * @conf_fn: called exactly once with 0 or a negative errno; must not sleep
+ */
+struct rtrs_clt_req_ops {
+	void *priv;
+	void (*conf_fn)(void *priv, int errno);
+};
+
+/**
+ * struct rtrs_attrs - what an open session can do
+ * @queue_depth: number of slots
+ * @max_io_size: bytes of data per request
+ * @max_segments: entries of the sg list per request, each at most 4 KiB unless physically contiguous
+ */
+struct rtrs_attrs {
+	u32 queue_depth;
+	u32 max_io_size;
+	u32 max_segments;
+};
+
+/**
+ * enum rtrs_srv_link_ev - what happened to a server session
+ * @RTRS_SRV_LINK_EV_CONNECTED: first path up
+ * @RTRS_SRV_LINK_EV_DISCONNECTED: last path down, all operations finished
+ */
+enum rtrs_srv_link_ev {
+	RTRS_SRV_LINK_EV_CONNECTED,
+	RTRS_SRV_LINK_EV_DISCONNECTED,
+};
+
+/**
+ * struct rtrs_srv_ops - callbacks of a server context
+ * @rdma_ev: a request came.  @data is the chunk (payload of a WRITE, room for the result of a READ) of
+ *	     @datalen bytes, @usr the user message.  Process context, may sleep.  0: the ULP owns @id and
+ *	     answers with rtrs_srv_resp_rdma(); else RTRS answers with that errno.
+ * @link_ev: session up or down.  Process context, serialised per session.  A non-zero result of
+ *	     CONNECTED refuses the path.
+ */
+struct rtrs_srv_ops {
+	int (*rdma_ev)(void *priv, struct rtrs_srv_op *id,
+		       void *data, size_t datalen, const void *usr, size_t usrlen);
+	int (*link_ev)(struct rtrs_srv_sess *sess, enum rtrs_srv_link_ev ev, void *priv);
+};
+
+/* Client, rtrs-client.ko */
+struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathname,
+				    const struct rtrs_addr *paths, size_t path_cnt,
+				    u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
+				    s16 max_reconnect_attempts, u32 nr_poll_queues);
+void rtrs_clt_close(struct rtrs_clt_sess *sess);
+struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *sess,
+					enum rtrs_clt_con_type con_type, enum wait_type wait);
+void rtrs_clt_put_permit(struct rtrs_clt_sess *sess, struct rtrs_permit *permit);
+void rtrs_clt_permit_set_queue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit,
+			       unsigned int index);
+int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
+		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
+		     struct scatterlist *sg, unsigned int sg_cnt);
+int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index);
+int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr);
+
+/* Server, rtrs-server.ko */
+struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port);
+void rtrs_srv_close(struct rtrs_srv_ctx *ctx);
+bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno);
+void rtrs_srv_set_sess_priv(struct rtrs_srv_sess *sess, void *priv);
+int rtrs_srv_get_path_name(struct rtrs_srv_sess *sess, char *pathname, size_t len);
+int rtrs_srv_get_queue_depth(struct rtrs_srv_sess *sess);
+
+/* Addresses, rtrs-core.ko */
+int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port, struct rtrs_addr *addr);
+int sockaddr_to_str(const struct sockaddr *addr, char *buf, size_t len);
+int rtrs_addr_to_str(const struct rtrs_addr *addr, char *buf, size_t len);
+
+#endif /* _RDMA_RTRS_H */
