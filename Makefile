@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Front door. `make help` lists the targets.
+#
+# Kernel modules are built in a farm of symbolic links, one per kernel release,
+# at $(BUILD)/<release>/modules: real directories, linked files. The checkout
+# stays clean and several kernels live side by side.
+
+BUILD	?= build
+KVER	?=
+W	?=
+C	?=
+TESTS	?=
+
+build_dir := $(abspath $(BUILD))
+jobs	  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+kbuild	   = tools/kbuild -b $(build_dir) -k "$(KVER)" -- $(jobs) \
+	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
+
+.PHONY: all modules check lint test test-all demo help clean FORCE
+all: modules
+
+## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
+modules:
+	+@tools/deps build
+	+@$(if $(C),tools/deps lint)
+	+@$(kbuild) modules
+
+# One object, as in `make drivers/infiniband/ulp/rtrs/proto/wire.o`.
+drivers/%.o: FORCE
+	+@$(kbuild) $@
+
+## check	Run the unit tests of the pure code in user space, under 30 s
+check:
+	@tools/deps check
+	@$(MAKE) -s -C selftests/unit check
+
+## lint		Layers, headers, kernel-doc, compat, SPDX, W=1 and sparse
+lint:
+	@tools/deps build lint
+	@selftests/lint/run
+
+## test		lint, check, then the VM selftests on 6.12 and 6.1
+test:
+	@tools/deps build check lint vm
+	@selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
+
+## test-all	The same with the slow tests too
+test-all:
+	@tools/deps build check lint vm
+	@selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
+
+## demo		Two VMs, two networks, one block device, one network cut
+demo:
+	@tools/deps build vm
+	@selftests/vm/demo
+
+## clean	Remove everything that was built
+clean:
+	rm -rf $(build_dir)
+	@$(MAKE) -s -C selftests clean
+
+## help		This text
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+	@echo
+	@echo "KVER=<release|series>  kernel to build or test for, as 6.1 or 6.1.0-50-amd64"
+	@echo "W=1 C=1                more warnings, sparse"
+	@echo "TESTS=<pattern>        run only the tests whose name matches (shell pattern)"
+	@echo "BUILD=<dir>            where to build (default: build)"
