@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connections: queue pair set-up and tear-down, send queue accounting, batched receives.
+ *
+ * Ordering: a send queue entry is free again only when a signalled entry behind it or itself has
+ * completed.  Each signalled post notes how many entries it covers; send completions of one queue come
+ * in order, so the oldest note belongs to the completion at hand.  Counting and posting happen under one
+ * lock, or the notes would not be in queue order.
+ *
+ * Ownership: a posted WR's memory may be reused as soon as the post returns; what its SGEs point to
+ * belongs to the queue until the completion that covers it, or until the drain.
+ */
+#define pr_fmt(fmt) "rtrs: " fmt
+
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include "conn.h"
+
+#define RTRS_SIGNAL_EVERY_MAX	64
+
+static void rtrs_conn_qp_event(struct ib_event *event, void *ctx)
+{
+	struct rtrs_conn *conn = ctx;
+
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		rdma_notify(conn->cm_id, IB_EVENT_COMM_EST);
+		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		break;
+	default:
+		/* The completions tell the rest: a fatal event moves the queue pair to error. */
+		pr_err_ratelimited("device %s: queue pair event %s on connection %u\n",
+				   dev_name(&event->device->dev), ib_event_msg(event->event),
+				   conn->cid);
+		break;
+	}
+}
+
+static void rtrs_conn_preset_recv(struct rtrs_conn *conn)
+{
+	int i;
+
+	for (i = 0; i < RTRS_RECV_BATCH; i++) {
+		conn->recv_wr[i] = (struct ib_recv_wr) {
+			.wr_cqe = &conn->recv_cqe,
+			.next = i + 1 < RTRS_RECV_BATCH ? &conn->recv_wr[i + 1] : NULL,
+		};
+	}
+	conn->recv_owed = 0;
+}
+
+/**
+ * rtrs_conn_create_qp() - give a connection its completion queue and queue pair
+ * @conn: connection with @cm_id bound to a device
+ * @attr: sizes and handlers
+ *
+ * The device's own limit on queue entries must have been applied by the caller (geometry.h).
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno; nothing is left behind on failure.
+ */
+int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *attr)
+{
+	/* One entry more on each queue for the drain, and late re-posted receives. */
+	u32 send_wrs = attr->send_wrs + 1;
+	u32 recv_wrs = attr->recv_wrs + RTRS_RECV_BATCH + 1;
+	struct ib_device *dev = conn->cm_id->device;
+	struct ib_qp_init_attr init = {
+		.event_handler = rtrs_conn_qp_event,
+		.qp_context = conn,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	int ret;
+
+	send_wrs = min_t(u32, send_wrs, dev->attrs.max_qp_wr);
+	recv_wrs = min_t(u32, recv_wrs, dev->attrs.max_qp_wr);
+
+	spin_lock_init(&conn->sq_lock);
+	conn->sq_size = send_wrs - 1;
+	conn->sq_free = conn->sq_size;
+	conn->sq_unsignaled = 0;
+	conn->sq_signal_every = clamp_t(u32, conn->sq_size / 8, 1, RTRS_SIGNAL_EVERY_MAX);
+	conn->sq_head = 0;
+	conn->sq_tail = 0;
+	conn->sq_ring = kcalloc(conn->sq_size, sizeof(*conn->sq_ring), GFP_KERNEL);
+	if (!conn->sq_ring)
+		return -ENOMEM;
+
+	conn->send_cqe.done = attr->send_done;
+	conn->recv_cqe.done = attr->recv_done;
+	rtrs_conn_preset_recv(conn);
+
+	/* In error each entry, signalled or not, gives a completion. */
+	ret = rtrs_cq_create(&conn->cq, dev, send_wrs + recv_wrs, attr->vector, attr->ctx);
+	if (ret)
+		goto err_free_ring;
+
+	init.send_cq = conn->cq.cq;
+	init.recv_cq = conn->cq.cq;
+	init.cap.max_send_wr = send_wrs;
+	init.cap.max_recv_wr = recv_wrs;
+	init.cap.max_send_sge = attr->send_sges;
+	init.cap.max_recv_sge = 1;
+	ret = rdma_create_qp(conn->cm_id, attr->pd, &init);
+	if (ret)
+		goto err_destroy_cq;
+	conn->qp = conn->cm_id->qp;
+	return 0;
+
+err_destroy_cq:
+	rtrs_cq_destroy(&conn->cq);
+err_free_ring:
+	kfree(conn->sq_ring);
+	conn->sq_ring = NULL;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_create_qp);
+
+/**
+ * rtrs_conn_drain() - move the queue pair to error and wait for all its completions
+ * @conn: the connection; nothing happens if it has no queue pair
+ *
+ * After return no handler of this connection runs and the peer can no longer reach memory through it.
+ *
+ * Context: process, may sleep; not from a handler of this connection.
+ */
+void rtrs_conn_drain(struct rtrs_conn *conn)
+{
+	if (conn->qp)
+		ib_drain_qp(conn->qp);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_drain);
+
+/**
+ * rtrs_conn_destroy_qp() - undo rtrs_conn_create_qp()
+ * @conn: the connection, drained; nothing happens if it has no queue pair
+ *
+ * The CM id stays: as long as it exists the device stays too.
+ *
+ * Context: process, may sleep.
+ */
+void rtrs_conn_destroy_qp(struct rtrs_conn *conn)
+{
+	if (!conn->qp)
+		return;
+	rdma_destroy_qp(conn->cm_id);
+	conn->qp = NULL;
+	rtrs_cq_destroy(&conn->cq);
+	kfree(conn->sq_ring);
+	conn->sq_ring = NULL;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_destroy_qp);
+
+/**
+ * rtrs_conn_post() - post a chain of sends
+ * @conn: the connection
+ * @first: first WR
+ * @last: last WR of the same chain; the one that gets the signal when one is due
+ * @nr: WRs in the chain
+ * @signal: ask for a completion of @last in any case
+ *
+ * None of the WRs may be signalled by the caller itself.  The handler of @last must call
+ * rtrs_conn_send_completed() when it completes with success.
+ *
+ * Context: any.
+ * Return: 0; -EAGAIN if the send queue is full, nothing was posted; else an error of ib_post_send(),
+ * after which the connection can only be closed.
+ */
+int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
+		   u32 nr, bool signal)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	if (unlikely(conn->sq_free < nr)) {
+		ret = -EAGAIN;
+		goto out_unlock;
+	}
+	/* Short of entries each post asks for its completion, so that the queue keeps moving. */
+	if (conn->sq_unsignaled + nr >= conn->sq_signal_every ||
+	    conn->sq_free - nr <= conn->sq_signal_every)
+		signal = true;
+	if (signal)
+		last->send_flags |= IB_SEND_SIGNALED;
+	ret = ib_post_send(conn->qp, first, NULL);
+	if (unlikely(ret))
+		goto out_unlock;
+	conn->sq_free -= nr;
+	conn->sq_unsignaled += nr;
+	if (signal) {
+		conn->sq_ring[conn->sq_head] = conn->sq_unsignaled;
+		if (++conn->sq_head == conn->sq_size)
+			conn->sq_head = 0;
+		conn->sq_unsignaled = 0;
+	}
+out_unlock:
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post);
+
+/**
+ * rtrs_conn_send_completed() - account for a successful signalled send
+ * @conn: the connection
+ *
+ * Context: handler of the completion.
+ */
+void rtrs_conn_send_completed(struct rtrs_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	conn->sq_free += conn->sq_ring[conn->sq_tail];
+	if (++conn->sq_tail == conn->sq_size)
+		conn->sq_tail = 0;
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_send_completed);
+
+/**
+ * rtrs_conn_post_empty_imm() - send an empty RDMA WRITE with immediate
+ * @conn: the connection
+ * @imm: immediate in CPU order
+ *
+ * Context: any.
+ * Return: as rtrs_conn_post().
+ */
+int rtrs_conn_post_empty_imm(struct rtrs_conn *conn, u32 imm)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &conn->send_cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+		.wr.ex.imm_data = cpu_to_be32(imm),
+	};
+
+	return rtrs_conn_post(conn, &wr.wr, &wr.wr, 1, false);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_empty_imm);
+
+/**
+ * rtrs_conn_post_recv_empty() - post receives without buffer
+ * @conn: the connection
+ * @nr: how many
+ *
+ * Context: any; not concurrently with the handlers of this connection.
+ * Return: 0 or an error of ib_post_recv().
+ */
+int rtrs_conn_post_recv_empty(struct rtrs_conn *conn, u32 nr)
+{
+	struct ib_recv_wr *first;
+	u32 batch;
+	int ret;
+
+	while (nr) {
+		/* The chain ends at the last element, so a shorter batch starts further in. */
+		batch = min_t(u32, nr, RTRS_RECV_BATCH);
+		first = &conn->recv_wr[RTRS_RECV_BATCH - batch];
+		ret = ib_post_recv(conn->qp, first, NULL);
+		if (ret)
+			return ret;
+		nr -= batch;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_recv_empty);
+
+/**
+ * rtrs_conn_recv_consumed() - a receive without buffer completed, post a new one
+ * @conn: the connection
+ *
+ * Posts in batches; the queue was created with room for one batch more than the peer can use up.
+ *
+ * Context: handler of a receive of this connection.
+ * Return: 0 or an error of ib_post_recv().
+ */
+int rtrs_conn_recv_consumed(struct rtrs_conn *conn)
+{
+	u32 nr;
+
+	if (++conn->recv_owed < RTRS_RECV_BATCH)
+		return 0;
+	nr = conn->recv_owed;
+	conn->recv_owed = 0;
+	return rtrs_conn_post_recv_empty(conn, nr);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_recv_consumed);
+
+/**
+ * rtrs_conn_post_recv_buf() - post one receive with a buffer
+ * @conn: the connection
+ * @cqe: handler
+ * @dma: mapped address of the buffer, owned by the queue until the completion
+ * @len: its bytes
+ *
+ * Context: any.
+ * Return: 0 or an error of ib_post_recv().
+ */
+int rtrs_conn_post_recv_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma, u32 len)
+{
+	struct ib_sge sge = {
+		.addr = dma,
+		.length = len,
+		.lkey = conn->qp->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	return ib_post_recv(conn->qp, &wr, NULL);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_recv_buf);
+
+/**
+ * rtrs_conn_post_send_buf() - post one plain send, signalled
+ * @conn: the connection
+ * @cqe: handler; it must call rtrs_conn_send_completed()
+ * @dma: mapped address of the message, owned by the queue until the completion
+ * @len: its bytes
+ *
+ * Context: any.
+ * Return: as rtrs_conn_post().
+ */
+int rtrs_conn_post_send_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma, u32 len)
+{
+	struct ib_sge sge = {
+		.addr = dma,
+		.length = len,
+		.lkey = conn->qp->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_cqe = cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+	};
+
+	return rtrs_conn_post(conn, &wr, &wr, 1, true);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_send_buf);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Completion queues with a choice of context.
+ *
+ * Ordering: the handlers of one CQ never run concurrently.  For RTRS_CQ_UNBOUND a work item never runs
+ * twice at a time; for RTRS_CQ_DIRECT the poller that does not get the flag goes away.  What a handler
+ * keeps per connection therefore needs no lock against other handlers of the same connection.
+ */
+#define pr_fmt(fmt) "rtrs: " fmt
+
+#include <linux/printk.h>
+
+#include "cq.h"
+
+#define RTRS_CQ_BUDGET		256
+#define RTRS_CQ_F_POLLING	0
+
+static struct workqueue_struct *rtrs_cq_wq;
+
+static int rtrs_cq_process(struct rtrs_cq *rcq)
+{
+	int i, nr = ib_poll_cq(rcq->cq, RTRS_CQ_BATCH, rcq->wc);
+
+	for (i = 0; i < nr; i++) {
+		struct ib_wc *wc = &rcq->wc[i];
+
+		wc->wr_cqe->done(rcq->cq, wc);
+	}
+	return nr;
+}
+
+static void rtrs_cq_work(struct work_struct *work)
+{
+	struct rtrs_cq *rcq = container_of(work, struct rtrs_cq, work);
+	int nr, total = 0;
+
+	while (total < RTRS_CQ_BUDGET) {
+		nr = rtrs_cq_process(rcq);
+		if (nr < 0)
+			return;
+		total += nr;
+		if (nr == RTRS_CQ_BATCH)
+			continue;
+		if (!ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS))
+			return;
+	}
+	queue_work(rtrs_cq_wq, &rcq->work);
+}
+
+static void rtrs_cq_completion(struct ib_cq *cq, void *ctx)
+{
+	struct rtrs_cq *rcq = ctx;
+
+	queue_work(rtrs_cq_wq, &rcq->work);
+}
+
+static void rtrs_cq_event(struct ib_event *event, void *ctx)
+{
+	pr_err_ratelimited("device %s: completion queue event %s\n",
+			   dev_name(&event->device->dev), ib_event_msg(event->event));
+}
+
+/**
+ * rtrs_cq_create() - create a completion queue
+ * @rcq: the object, zeroed or destroyed
+ * @dev: device
+ * @entries: completions it must be able to hold
+ * @vector: completion vector, taken modulo what the device has
+ * @ctx: where the handlers run
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno; nothing is left behind on failure.
+ */
+int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 vector,
+		   enum rtrs_cq_ctx ctx)
+{
+	struct ib_cq_init_attr attr = {
+		.cqe = entries,
+		.comp_vector = vector % max_t(u32, dev->num_comp_vectors, 1),
+	};
+	struct ib_cq *cq;
+
+	rcq->ctx = ctx;
+	rcq->flags = 0;
+	if (ctx == RTRS_CQ_DIRECT) {
+		cq = ib_alloc_cq(dev, rcq, entries, attr.comp_vector, IB_POLL_DIRECT);
+		if (IS_ERR(cq))
+			return PTR_ERR(cq);
+		rcq->cq = cq;
+		return 0;
+	}
+
+	INIT_WORK(&rcq->work, rtrs_cq_work);
+	cq = ib_create_cq(dev, rtrs_cq_completion, rtrs_cq_event, rcq, &attr);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	rcq->cq = cq;
+	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rtrs_cq_create);
+
+/**
+ * rtrs_cq_destroy() - destroy a completion queue
+ * @rcq: the object; nothing happens if it has no queue
+ *
+ * The queue pair that used it must be drained and destroyed already.
+ *
+ * Context: process, may sleep; not from a handler of this queue.
+ */
+void rtrs_cq_destroy(struct rtrs_cq *rcq)
+{
+	if (!rcq->cq)
+		return;
+	if (rcq->ctx == RTRS_CQ_DIRECT) {
+		ib_free_cq(rcq->cq);
+	} else {
+		/* No QP is left to raise a completion, so the work cannot be queued again after this. */
+		cancel_work_sync(&rcq->work);
+		ib_destroy_cq(rcq->cq);
+	}
+	rcq->cq = NULL;
+}
+EXPORT_SYMBOL_GPL(rtrs_cq_destroy);
+
+/**
+ * rtrs_cq_poll() - run the handlers of what has completed
+ * @rcq: a RTRS_CQ_DIRECT queue
+ *
+ * Context: any in which the handlers may run.  A second caller at the same time gets 0.
+ * Return: number of completions handled.
+ */
+int rtrs_cq_poll(struct rtrs_cq *rcq)
+{
+	int nr;
+
+	if (test_and_set_bit_lock(RTRS_CQ_F_POLLING, &rcq->flags))
+		return 0;
+	nr = ib_process_cq_direct(rcq->cq, RTRS_CQ_BATCH);
+	clear_bit_unlock(RTRS_CQ_F_POLLING, &rcq->flags);
+	return nr;
+}
+EXPORT_SYMBOL_GPL(rtrs_cq_poll);
+
+/**
+ * rtrs_cq_init() - create what all completion queues share
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int rtrs_cq_init(void)
+{
+	/* Writeback waits for what runs here. */
+	rtrs_cq_wq = alloc_workqueue("rtrs-cq", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return rtrs_cq_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * rtrs_cq_exit() - undo rtrs_cq_init()
+ *
+ * Context: module exit; all queues are destroyed.
+ */
+void rtrs_cq_exit(void)
+{
+	destroy_workqueue(rtrs_cq_wq);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Completion queues with a choice of context.
+ *
+ * ib_core's own workqueue contexts are WQ_HIGHPRI.  A plain unbound queue lets our handlers run in the
+ * worker that rdma_rxe already occupies, which saves the context switches of a hand-over.
+ */
+#ifndef _RTRS_CQ_H
+#define _RTRS_CQ_H
+
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#define RTRS_CQ_BATCH	16
+
+/**
+ * enum rtrs_cq_ctx - where completion handlers run
+ * @RTRS_CQ_UNBOUND: process context, work item on the rtrs-cq unbound workqueue; one at a time per CQ
+ * @RTRS_CQ_DIRECT: in rtrs_cq_poll(), called by whoever waits; one at a time per CQ
+ */
+enum rtrs_cq_ctx {
+	RTRS_CQ_UNBOUND,
+	RTRS_CQ_DIRECT,
+};
+
+/**
+ * struct rtrs_cq - a completion queue
+ * @cq: the verbs object, NULL before create and after destroy
+ * @ctx: where handlers run; fixed at create
+ * @flags: bit 0, somebody is in rtrs_cq_poll(); RTRS_CQ_DIRECT only
+ * @work: poll work; RTRS_CQ_UNBOUND only
+ * @wc: completions of one poll batch; owned by the one poller
+ */
+struct rtrs_cq {
+	struct ib_cq *cq;
+	enum rtrs_cq_ctx ctx;
+	unsigned long flags;
+	struct work_struct work;
+	struct ib_wc wc[RTRS_CQ_BATCH];
+};
+
+int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 vector,
+		   enum rtrs_cq_ctx ctx);
+void rtrs_cq_destroy(struct rtrs_cq *rcq);
+int rtrs_cq_poll(struct rtrs_cq *rcq);
+
+int rtrs_cq_init(void);
+void rtrs_cq_exit(void);
+
+#endif /* _RTRS_CQ_H */

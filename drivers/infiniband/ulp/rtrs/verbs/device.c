@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Device requirements of RTRS. */
+#define pr_fmt(fmt) "rtrs: " fmt
+
+#include <linux/printk.h>
+
+#include "device.h"
+
+/**
+ * rtrs_device_check() - can this device carry RTRS
+ * @dev: the device
+ * @port: its port
+ *
+ * RTRS needs reliable connections with RDMA WRITE with immediate, SEND with invalidate and fast
+ * registration (protocol section 1).  iWARP has no WRITE with immediate and would fail only at the
+ * first request, so it is refused here.
+ *
+ * Context: any.
+ * Return: 0, or -EOPNOTSUPP with a message that names what is missing.
+ */
+int rtrs_device_check(struct ib_device *dev, u32 port)
+{
+	if (rdma_protocol_iwarp(dev, port)) {
+		pr_err_ratelimited("device %s port %u: iWARP has no RDMA WRITE with immediate, RTRS needs InfiniBand or RoCE\n",
+				   dev_name(&dev->dev), port);
+		return -EOPNOTSUPP;
+	}
+	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)) {
+		pr_err_ratelimited("device %s port %u: no memory management extensions (fast registration), RTRS needs them\n",
+				   dev_name(&dev->dev), port);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rtrs_device_check);

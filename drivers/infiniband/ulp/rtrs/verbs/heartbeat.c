@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Heartbeats of one path (protocol section 8). */
+#include <linux/export.h>
+#include <rtrs/rtrs_format.h>
+
+#include "heartbeat.h"
+
+static void rtrs_hb_work(struct work_struct *work)
+{
+	struct rtrs_hb *hb = container_of(work, struct rtrs_hb, dwork.work);
+	unsigned int missed = READ_ONCE(hb->missed);
+
+	if (missed > hb->missed_max) {
+		hb->ops->dead(hb);
+		return;
+	}
+	WRITE_ONCE(hb->missed, missed + 1);
+	/* One message is out and unanswered already: only count on. */
+	if (!missed) {
+		WRITE_ONCE(hb->sent, ktime_get());
+		if (hb->ops->send(hb) < 0) {
+			hb->ops->dead(hb);
+			return;
+		}
+	}
+	queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(hb->interval_ms));
+}
+
+/**
+ * rtrs_hb_init() - prepare a heartbeat with the protocol's timing
+ * @hb: the heartbeat
+ * @ops: callbacks
+ * @wq: workqueue for the tick
+ *
+ * Context: any.
+ */
+void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, struct workqueue_struct *wq)
+{
+	hb->ops = ops;
+	hb->wq = wq;
+	hb->interval_ms = RTRS_HB_INTERVAL_MS;
+	hb->missed_max = RTRS_HB_MISSED_MAX;
+	hb->latency_ns = 0;
+	INIT_DELAYED_WORK(&hb->dwork, rtrs_hb_work);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_init);
+
+/**
+ * rtrs_hb_start() - start to tick; the first message goes out at once
+ * @hb: the heartbeat, stopped
+ *
+ * Context: any.
+ */
+void rtrs_hb_start(struct rtrs_hb *hb)
+{
+	WRITE_ONCE(hb->missed, 0);
+	queue_delayed_work(hb->wq, &hb->dwork, 0);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_start);
+
+/**
+ * rtrs_hb_stop() - stop ticking; no callback runs after return
+ * @hb: the heartbeat, started or not
+ *
+ * Context: process, may sleep; not from the callbacks.
+ */
+void rtrs_hb_stop(struct rtrs_hb *hb)
+{
+	cancel_delayed_work_sync(&hb->dwork);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_stop);
+
+/**
+ * rtrs_hb_acked() - HB_ACK came
+ * @hb: the heartbeat
+ *
+ * Context: any.
+ */
+void rtrs_hb_acked(struct rtrs_hb *hb)
+{
+	WRITE_ONCE(hb->latency_ns, ktime_to_ns(ktime_sub(ktime_get(), READ_ONCE(hb->sent))));
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_acked);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Heartbeats of one path (protocol section 8). */
+#ifndef _RTRS_HEARTBEAT_H
+#define _RTRS_HEARTBEAT_H
+
+#include <linux/ktime.h>
+#include <linux/workqueue.h>
+
+struct rtrs_hb;
+
+/**
+ * struct rtrs_hb_ops - what the owner of a heartbeat provides
+ * @send: send HB_MSG on the service connection; a negative result counts as a dead path
+ * @dead: the peer is silent or cannot be sent to; called once per start, from the heartbeat's work
+ */
+struct rtrs_hb_ops {
+	int (*send)(struct rtrs_hb *hb);
+	void (*dead)(struct rtrs_hb *hb);
+};
+
+/**
+ * struct rtrs_hb - heartbeat of a path
+ * @ops: owner's callbacks
+ * @dwork: the tick
+ * @wq: where it runs
+ * @interval_ms: milliseconds between ticks
+ * @missed_max: ticks without a sign of life before the path is dead
+ * @missed: ticks since the last sign of life; written by the tick and by receivers
+ * @sent: when the last HB_MSG was sent
+ * @latency_ns: round trip of the last answered HB_MSG, 0 before the first
+ */
+struct rtrs_hb {
+	const struct rtrs_hb_ops *ops;
+	struct delayed_work dwork;
+	struct workqueue_struct *wq;
+	unsigned int interval_ms;
+	unsigned int missed_max;
+	unsigned int missed;
+	ktime_t sent;
+	s64 latency_ns;
+};
+
+void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, struct workqueue_struct *wq);
+void rtrs_hb_start(struct rtrs_hb *hb);
+void rtrs_hb_stop(struct rtrs_hb *hb);
+void rtrs_hb_acked(struct rtrs_hb *hb);
+
+/**
+ * rtrs_hb_alive() - the peer gave a sign of life
+ * @hb: the heartbeat
+ *
+ * Writes only if there is something to reset: this is called for each receive, and the line is shared
+ * by all connections of the path.
+ *
+ * Context: any.
+ */
+static inline void rtrs_hb_alive(struct rtrs_hb *hb)
+{
+	if (READ_ONCE(hb->missed))
+		WRITE_ONCE(hb->missed, 0);
+}
+
+#endif /* _RTRS_HEARTBEAT_H */
