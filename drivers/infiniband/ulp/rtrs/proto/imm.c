@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pack and unpack the 32-bit immediate.
+ *
+ * Every field is masked to its width before it is placed, so that a wrong argument can at worst give
+ * a wrong slot or offset, which the receiver checks, but never a message of another type.
+ */
+#include "imm.h"
+#include "status.h"
+
+static_assert(RTRS_IMM_TYPE_BITS + RTRS_IMM_PAYLOAD_BITS == 32);
+static_assert(RTRS_IMM_RSP_ID_BITS + RTRS_IMM_RSP_ERRNO_BITS == RTRS_IMM_PAYLOAD_BITS);
+
+static u32 rtrs_imm_low_bits(u32 value, u32 bits)
+{
+	return value & (u32)((1ULL << bits) - 1);
+}
+
+static u32 rtrs_imm_pack(enum rtrs_imm_type type, u32 payload)
+{
+	return (u32)type << RTRS_IMM_PAYLOAD_BITS |
+	       rtrs_imm_low_bits(payload, RTRS_IMM_PAYLOAD_BITS);
+}
+
+/**
+ * rtrs_imm_io_req() - immediate that announces a request
+ * @slot: slot of the request, less than the queue depth
+ * @off: byte offset of the RTRS header within the slot's chunk
+ * @mem_bits: width of @off, from rtrs_geometry_mem_bits(); above 28 counts as 28
+ *
+ * Protocol section 3, type IO_REQ.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits)
+{
+	u64 payload;
+
+	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
+	payload = (u64)slot << mem_bits | rtrs_imm_low_bits(off, mem_bits);
+	return rtrs_imm_pack(RTRS_IMM_IO_REQ, (u32)payload);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_io_req);
+
+/**
+ * rtrs_imm_io_req_decode() - slot and offset of a request
+ * @imm: immediate of type IO_REQ in CPU order
+ * @mem_bits: width of the offset, from rtrs_geometry_mem_bits(); above 28 counts as 28
+ * @slot: the slot; the caller checks it against its queue depth
+ * @off: byte offset of the RTRS header; the caller checks it against its chunk size
+ *
+ * Protocol section 3, type IO_REQ.
+ *
+ * Context: any.
+ */
+void rtrs_imm_io_req_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *off)
+{
+	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
+	*slot = rtrs_imm_low_bits(imm, RTRS_IMM_PAYLOAD_BITS) >> mem_bits;
+	*off = rtrs_imm_low_bits(imm, mem_bits);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_io_req_decode);
+
+/**
+ * rtrs_imm_io_rsp() - immediate that completes a request
+ * @slot: slot of the request
+ * @err: result, 0 or negative errno; mapped by rtrs_status_to_wire()
+ * @invalidated: a SEND_WITH_INV for the request was sent before
+ *
+ * Protocol section 3, types IO_RSP and IO_RSP_W_INV.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_io_rsp(u32 slot, int err, bool invalidated)
+{
+	u32 payload = rtrs_status_to_wire(err) << RTRS_IMM_RSP_ID_BITS |
+		      rtrs_imm_low_bits(slot, RTRS_IMM_RSP_ID_BITS);
+
+	return rtrs_imm_pack(invalidated ? RTRS_IMM_IO_RSP_W_INV : RTRS_IMM_IO_RSP, payload);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_io_rsp);
+
+/**
+ * rtrs_imm_io_rsp_decode() - slot and result of a completed request
+ * @imm: immediate of type IO_RSP or IO_RSP_W_INV in CPU order
+ * @slot: the slot; the caller checks it against its queue depth
+ * @err: result, 0 or a negative errno not below -511
+ *
+ * Protocol section 3, types IO_RSP and IO_RSP_W_INV.
+ *
+ * Context: any.
+ */
+void rtrs_imm_io_rsp_decode(u32 imm, u32 *slot, int *err)
+{
+	*slot = rtrs_imm_low_bits(imm, RTRS_IMM_RSP_ID_BITS);
+	*err = rtrs_status_from_wire(imm >> RTRS_IMM_RSP_ID_BITS);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_io_rsp_decode);
+
+/**
+ * rtrs_imm_hb() - immediate of a heartbeat
+ * @ack: the answer to a heartbeat instead of the question
+ *
+ * Protocol sections 3 and 8.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_hb(bool ack)
+{
+	return rtrs_imm_pack(ack ? RTRS_IMM_HB_ACK : RTRS_IMM_HB_MSG, 0);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_hb);
