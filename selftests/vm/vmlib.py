@@ -1,0 +1,503 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Test VMs on plain QEMU: boot, command, cut off, kill, judge.
+
+    with vmlib.Rig("6.12") as rig:
+        left, right = rig.network(), rig.network()
+        server = rig.vm("server", nets=[left, right], drives=["disk.img"])
+        client = rig.vm("client", nets=[left, right])
+        server.run("modprobe rnbd-server", check=True)
+        left.cut()
+        ...
+        rig.check()
+
+Every QEMU is a child, known by pid, that dies with this process (parent death
+signal), is killed by Rig.close(), and every wait has an end. Commands travel
+over a virtio port of their own; the console only ever goes to a file, which is
+read for kernel splats.
+"""
+
+import atexit
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import initrd
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+QEMU = "qemu-system-x86_64"
+BOOT_TIMEOUT = 120
+
+# What no test may leave in the kernel log.
+SPLAT = re.compile("|".join([
+    r"\bBUG\b", r"WARNING:", r"\bOops\b", r"general protection", r"KASAN:",
+    r"KCSAN:", r"UBSAN:", r"possible (circular|recursive|irq|deadlock|unsafe)",
+    r"inconsistent lock state", r"suspicious RCU usage",
+    r"blocked for more than", r"\brcu\w*:.* stall", r"refcount_t:",
+    r"scheduling while atomic", r"list_(add|del) corruption",
+    r"[Uu]nable to handle", r"Call Trace:", r"Kernel panic",
+    r"(soft|hard) (lockup|LOCKUP)", r"kmemleak: .*new suspected",
+    r"Bad page state", r"cannot create duplicate filename",
+    r"tried to (init|add) an (initialized|uninitialized)",
+    r"is not initialized, yet kobject", r"Slab corruption",
+    r"Objects remaining in", r"[Ss]till has objects", r"DMA-API:.*error",
+]))
+
+# TCG on a busy host starves virtual CPUs for tens of seconds: stalls are only
+# reported, and counted as failures, past what starvation explains. A thing that
+# hangs for good still trips them, or the test's own time limit.
+CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic nokaslr mitigations=off "
+           "log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=150 "
+           "watchdog_thresh=60 random.trust_cpu=on no_timer_check "
+           "net.ifnames=0 printk.devkmsg=on")
+
+
+class Error(Exception):
+    """Something about the rig or a VM, told in one line."""
+
+
+class VmLost(Error):
+    """The VM crashed, exited or was killed while it was needed."""
+
+
+class Timeout(Error):
+    """A command or the boot took longer than it may."""
+
+
+class Result:
+    """Exit code and output (stdout and stderr as they came) of a command."""
+
+    def __init__(self, code, out):
+        self.code = code
+        self.raw = bytes(out)
+
+    @property
+    def out(self):
+        return self.raw.decode(errors="replace")
+
+
+class Job:
+    """A command that runs in a guest."""
+
+    def __init__(self, vm, ident, cmd, sink):
+        self.vm, self.id, self.cmd, self.sink = vm, ident, cmd, sink
+        self.out = bytearray()
+        self.code = None
+        self.ended = threading.Event()
+
+    def wait(self, timeout):
+        if not self.ended.wait(timeout):
+            self.kill()
+            raise Timeout(f"{self.vm.name}: no end after {timeout} s: {self.cmd}")
+        if self.code is None:
+            raise VmLost(f"{self.vm.name}: VM lost during: {self.cmd}")
+        return Result(self.code, self.out)
+
+    def running(self):
+        return not self.ended.is_set()
+
+    def kill(self):
+        self.vm.agent.send(b"K", self.id)
+
+
+class Agent:
+    """Host end of the guest agent's port (see agent.c)."""
+
+    HEAD = struct.Struct("<III")
+
+    def __init__(self, vm, sock):
+        self.vm, self.sock = vm, sock
+        self.jobs, self.last_id = {}, 0
+        self.lock = threading.Lock()
+        self.up = threading.Event()
+        self.lost = threading.Event()
+        threading.Thread(target=self._reader, daemon=True).start()
+
+    def send(self, kind, ident, payload=b""):
+        with self.lock:
+            try:
+                self.sock.sendall(self.HEAD.pack(kind[0], ident, len(payload)) + payload)
+            except OSError:
+                pass    # the reader sees the same loss and reports it
+
+    def job(self, cmd, stdin=b"", sink=None):
+        with self.lock:
+            self.last_id += 1
+            job = Job(self.vm, self.last_id, cmd, sink)
+            self.jobs[job.id] = job
+        self.send(b"R", job.id, cmd.encode() + b"\0" + stdin)
+        if self.lost.is_set():
+            job.ended.set()
+        return job
+
+    def _read(self, length):
+        data = bytearray()
+        while len(data) < length:
+            piece = self.sock.recv(length - len(data))
+            if not piece:
+                raise OSError("end of stream")
+            data += piece
+        return bytes(data)
+
+    def _reader(self):
+        try:
+            while True:
+                kind, ident, length = self.HEAD.unpack(self._read(self.HEAD.size))
+                self._frame(chr(kind), ident, self._read(length))
+        except OSError:
+            self.lost.set()
+            for job in list(self.jobs.values()):
+                job.ended.set()
+
+    def _frame(self, kind, ident, data):
+        job = self.jobs.get(ident)
+        if kind == "H":
+            self.up.set()
+        elif job and kind == "O":
+            job.out += data
+            if job.sink:
+                job.sink(data)
+        elif job and kind == "X":
+            job.code, = struct.unpack("<I", data)
+            del self.jobs[ident]
+            job.ended.set()
+
+
+class Network:
+    """A network between VMs; a datagram socket pair per VM, joined by a hub.
+
+    Two VMs are joined directly. More need a switch: a QEMU without a machine
+    that does nothing but forward.
+    """
+
+    def __init__(self, rig, index, members):
+        self.rig, self.index, self.members = rig, index, members
+        self.slots = {}             # VM name -> slot; a restarted VM keeps its
+        self.ports = free_ports(2 * members)
+        self.hub = None
+        if members > 2:
+            self._start_hub()
+
+    def _start_hub(self):
+        args = [QEMU, "-machine", "none", "-nodefaults", "-display", "none"]
+        for slot in range(self.members):
+            args += ["-netdev", dgram(f"d{slot}", self.ports[2 * slot + 1],
+                                      self.ports[2 * slot]),
+                     "-netdev", f"hubport,id=h{slot},hubid=0,netdev=d{slot}"]
+        self.hub = self.rig.child(args, stderr=subprocess.DEVNULL)
+
+    def netdev(self, vm_name, ident):
+        """The -netdev argument of a VM and the number of its slot."""
+        slot = self.slots.setdefault(vm_name, len(self.slots))
+        if slot >= self.members:
+            raise Error(f"network {self.index} was made for {self.members} VMs")
+        local = self.ports[2 * slot]
+        peer = self.ports[2 * (1 - slot)] if self.members == 2 else self.ports[2 * slot + 1]
+        return dgram(ident, local, peer), slot
+
+    def _each(self, command):
+        for vm in self.rig.vms:
+            if self in vm.nets and vm.alive():
+                vm.run(command.format(dev=f"eth{vm.nets.index(self)}"), check=True)
+
+    def cut(self):
+        """Silent black hole: links stay up, nothing gets through."""
+        self._each("tc qdisc replace dev {dev} root netem loss 100%")
+
+    def heal(self):
+        self._each("tc qdisc del dev {dev} root")
+
+    def carrier(self, up, vm):
+        """Take the carrier from, or give it back to, one VM's adapter."""
+        vm.qmp("set_link", name=f"nic{vm.nets.index(self)}", up=up)
+
+
+def dgram(ident, local, peer):
+    return (f"dgram,id={ident},local.type=inet,local.host=127.0.0.1,local.port={local},"
+            f"remote.type=inet,remote.host=127.0.0.1,remote.port={peer}")
+
+
+def free_ports(count):
+    """UDP ports nobody uses; held open together so that they differ."""
+    socks = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for sock in socks:
+        sock.bind(("127.0.0.1", 0))
+    ports = [sock.getsockname()[1] for sock in socks]
+    for sock in socks:
+        sock.close()
+    return ports
+
+
+class Vm:
+    """One VM; made by Rig.vm(). A VM that went away can be started again."""
+
+    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive):
+        self.rig, self.name, self.smp, self.mem = rig, name, smp, mem
+        self.drives, self.nets, self.append = drives, nets, append
+        self.interactive = interactive
+        self.console = rig.dir / f"{name}.console"
+        self.console.touch()
+        self.judged = 0             # console bytes that were scanned already
+        self.proc = self.agent = None
+
+    def _args(self):
+        args = [QEMU, "-machine", "q35", "-nodefaults", "-no-reboot",
+                "-display", "none", "-smp", str(self.smp), "-m", self.mem,
+                "-kernel", f"{self.rig.image}/boot/vmlinuz-{self.rig.release}",
+                "-initrd", str(self.rig.initrd()),
+                "-append", f"{CMDLINE} rtrs.host={self.name} {self.append}"]
+        args += accel_args(self.rig.accel)
+        if self.interactive:
+            args += ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console},logappend=on",
+                     "-serial", "chardev:con", "-mon", "con"]
+        else:
+            args += ["-chardev", f"file,id=con,path={self.console},append=on",
+                     "-serial", "chardev:con"]
+        for index, drive in enumerate(self.drives):
+            args += ["-drive", f"file={drive},if=none,id=drive{index},format=raw,"
+                               "cache=writeback,discard=unmap,detect-zeroes=off",
+                     "-device", f"virtio-blk-pci,drive=drive{index},serial=disk{index}"]
+        for index, net in enumerate(self.nets):
+            netdev, slot = net.netdev(self.name, f"net{index}")
+            args += ["-netdev", netdev, "-device",
+                     f"virtio-net-pci,id=nic{index},netdev=net{index},romfile=,"
+                     f"mac=52:54:00:00:{net.index:02x}:{slot + 1:02x}"]
+        return args
+
+    def start(self, timeout=BOOT_TIMEOUT):
+        """Boot and wait until the guest takes commands."""
+        agent, agent_fd = socket.socketpair()
+        qmp, qmp_fd = socket.socketpair()
+        args = self._args() + [
+            "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={agent_fd.fileno()}",
+            "-device", "virtserialport,chardev=agent,name=agent,nr=1",
+            "-chardev", f"socket,id=qmp,fd={qmp_fd.fileno()}", "-mon", "chardev=qmp,mode=control"]
+        self.proc = self.rig.child(
+            args, pass_fds=(agent_fd.fileno(), qmp_fd.fileno()),
+            stdin=None if self.interactive else subprocess.DEVNULL,
+            stderr=open(self.console, "ab"))
+        agent_fd.close()
+        qmp_fd.close()
+        self.agent, self.qmp_file = Agent(self, agent), qmp.makefile("rw")
+        end = time.monotonic() + timeout
+        while not self.agent.up.wait(0.1):
+            if self.agent.lost.is_set():
+                raise VmLost(f"{self.name}: QEMU ended during boot: {self.tail()}")
+            if time.monotonic() > end:
+                self.kill()
+                raise Timeout(f"{self.name}: not up after {timeout} s: {self.tail()}")
+        return self
+
+    def tail(self, lines=5):
+        return " | ".join(self.console.read_text(errors="replace").splitlines()[-lines:])
+
+    def qmp(self, command, **arguments):
+        if not getattr(self, "qmp_ready", None) is self.proc:
+            self.qmp_file.readline()    # greeting
+            self.qmp_ready = self.proc
+            self.qmp("qmp_capabilities")
+        json.dump({"execute": command, "arguments": arguments}, self.qmp_file)
+        self.qmp_file.flush()
+        while True:
+            reply = json.loads(self.qmp_file.readline())
+            if "error" in reply:
+                raise Error(f"{self.name}: {command}: {reply['error']['desc']}")
+            if "return" in reply:
+                return reply["return"]
+
+    def alive(self):
+        return self.proc is not None and self.proc.poll() is None
+
+    def spawn(self, cmd, stdin=b"", sink=None):
+        """Start a shell command in the guest; returns its Job."""
+        return self.agent.job(cmd, stdin, sink)
+
+    def run(self, cmd, timeout=60, stdin=b"", check=False, sink=None):
+        """Run a shell command in the guest to its end."""
+        result = self.spawn(cmd, stdin, sink).wait(timeout)
+        if check and result.code:
+            raise Error(f"{self.name}: exit {result.code}: {cmd}\n{result.out}")
+        return result
+
+    def push(self, local, remote):
+        """Copy a small file into the guest."""
+        data = pathlib.Path(local).read_bytes()
+        self.run(f"cat > '{remote}'", stdin=data, check=True)
+
+    def pull(self, remote):
+        """Contents of a small file in the guest, as bytes."""
+        return self.run(f"cat '{remote}'", check=True).raw
+
+    def kill(self):
+        """Pull the plug."""
+        if self.alive():
+            self.proc.kill()
+        if self.proc:
+            self.proc.wait()
+        if self.agent:
+            self.agent.sock.close()
+
+    def poweroff(self, timeout=30):
+        """Orderly end: sync, power off, wait; kill if that does not come."""
+        try:
+            self.spawn("sync; poweroff -f")
+            self.proc.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise Timeout(f"{self.name}: no power-off after {timeout} s") from None
+        finally:
+            self.kill()
+
+    def restart(self):
+        self.kill()
+        return self.start()
+
+    def splats(self):
+        """Lines from the console, and dmesg, that no test may cause.
+
+        Each call looks at what came since the one before. The guest's own
+        dmesg is asked too: the console shows only what passed its log level.
+        """
+        ring, lost = "", None
+        if self.alive():
+            try:
+                # Reads and empties the ring buffer, so nothing is judged twice.
+                ring = self.run("dmesg -c", timeout=60).out
+            except Error as error:
+                lost = f"cannot read dmesg: {error}"
+        with open(self.console, "rb") as file:
+            file.seek(self.judged)
+            text = file.read()
+            self.judged += len(text)
+        lines = text.decode(errors="replace").splitlines() + ring.splitlines()
+        for index, line in enumerate(lines):
+            if SPLAT.search(line):
+                return lines[max(0, index - 3):index + 60]
+        return [lost, *lines[-30:]] if lost else []
+
+
+class Rig:
+    """The VMs and networks of one test or series of tests on one kernel."""
+
+    def __init__(self, kver="6.12", build=None, modules=True):
+        release, image = subprocess.run(
+            [TOP / "tools/kernel", "vm", kver], check=True, text=True,
+            stdout=subprocess.PIPE).stdout.split()
+        self.release, self.image = release, pathlib.Path(image)
+        build = pathlib.Path(build or os.environ.get("BUILD") or TOP / "build")
+        self.modules = sorted((build / release / "modules").glob("*.ko")) if modules else []
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="rtrs-vm."))
+        self.vms, self.networks, self.children = [], [], []
+        self._initrd = None
+        self._lock = threading.RLock()
+        self.closed = False
+        atexit.register(self.close)
+        self.accel = "tcg"
+        self.accel = choose_accel(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def initrd(self):
+        with self._lock:
+            if not self._initrd:
+                path = self.dir / "initrd"
+                initrd.write(path, self.image, self.release, self.modules)
+                self._initrd = path
+            return self._initrd
+
+    def child(self, args, **kwargs):
+        """Start a process that cannot outlive this one."""
+        with self._lock:
+            if self.closed:
+                raise Error("interrupted")
+            proc = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *args], **kwargs)
+            self.children.append(proc)
+        return proc
+
+    def network(self, vms=2):
+        net = Network(self, len(self.networks), vms)
+        self.networks.append(net)
+        return net
+
+    def vm(self, name="vm", smp=1, mem="1024M", drives=(), nets=(), append="",
+           interactive=False, start=True):
+        vm = Vm(self, name, smp, mem, list(drives), list(nets), append, interactive)
+        self.vms.append(vm)
+        return vm.start() if start else vm
+
+    def check(self):
+        """Raise when any VM's kernel complained since the last look."""
+        for vm in self.vms:
+            lines = vm.splats()
+            if lines:
+                raise Error(f"{vm.name}: the kernel complained:\n" + "\n".join(lines))
+
+    def close(self):
+        with self._lock:
+            self.closed = True
+        for proc in self.children:
+            if proc.poll() is None:
+                proc.kill()
+            proc.wait()
+        for vm in self.vms:
+            if vm.agent:
+                vm.agent.sock.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+        atexit.unregister(self.close)
+
+
+def accel_args(accel):
+    if accel == "kvm":
+        return ["-accel", "kvm", "-cpu", "host"]
+    return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+
+
+def choose_accel(rig):
+    """KVM if a trial boot under it works, else TCG.
+
+    A /dev/kvm may be there and yet not run a stock kernel, so only trying
+    tells. The answer is kept for an hour.
+    """
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    verdict = initrd.CACHE / "accel"
+    try:
+        if time.time() - verdict.stat().st_mtime < 3600:
+            return verdict.read_text().strip()
+    except OSError:
+        pass
+    rig.accel = "kvm"
+    trial = Vm(rig, "kvm-trial", 1, "512M", [], [], "", False)
+    try:
+        trial.start(timeout=20)
+        accel = "kvm"
+    except Error:
+        accel = "tcg"
+    finally:
+        trial.kill()
+    print(f"# KVM trial boot: using {accel}", file=sys.stderr, flush=True)
+    part = verdict.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+    part.write_text(accel + "\n")
+    part.rename(verdict)
+    return accel
+
+
+def die_on_signals():
+    """Let SIGTERM and SIGHUP unwind like Ctrl-C does, closing every rig."""
+    def handler(number, _frame):
+        raise KeyboardInterrupt(signal.Signals(number).name)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, handler)
