@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tests of the delay before the next connection attempt. */
+#include <kunit/test.h>
+#include "../proto/backoff.h"
+
+struct backoff_case {
+	const char *name;
+	u32 failures;
+	u32 max_ms;
+	u32 random;
+	u32 delay_ms;
+};
+
+static const struct backoff_case backoff_cases[] = {
+	{ "path just lost, shortest", 0, 30000, 0, 100 },
+	{ "path just lost, longest", 0, 30000, 0xffffffff, 200 },
+	{ "path just lost, middle", 0, 30000, 0x80000000, 150 },
+	{ "one failure, shortest", 1, 30000, 0, 200 },
+	{ "one failure, longest", 1, 30000, 0xffffffff, 400 },
+	{ "two failures, longest", 2, 30000, 0xffffffff, 800 },
+	{ "seven failures, still below the limit", 7, 30000, 0xffffffff, 25600 },
+	{ "eight failures, at the limit", 8, 30000, 0xffffffff, 30000 },
+	{ "eight failures, shortest", 8, 30000, 0, 15000 },
+	{ "limit below the first delay, shortest", 0, 50, 0, 25 },
+	{ "limit below the first delay, longest", 5, 50, 0xffffffff, 50 },
+	{ "no delay wanted", 0, 0, 0xffffffff, 0 },
+	{ "no delay wanted after many failures", 100, 0, 0xffffffff, 0 },
+	{ "limit 1, lowest word", 3, 1, 0, 1 },
+	{ "limit 1, highest word", 3, 1, 0xffffffff, 1 },
+	{ "odd limit, lowest word", 9, 3, 0, 2 },
+	{ "odd limit, highest word", 9, 3, 0xffffffff, 3 },
+	{ "largest limit, many failures", 100, 0xffffffff, 0xffffffff, 0xffffffff },
+	{ "largest limit, shortest", 100, 0xffffffff, 0, 0x80000000 },
+	{ "largest limit, no overflow at 24", 24, 0xffffffff, 0xffffffff, 3355443200U },
+	{ "largest limit, capped at 25", 25, 0xffffffff, 0xffffffff, 0xffffffff },
+	{ "shift beyond any word", 0xffffffff, 30000, 0xffffffff, 30000 },
+	{ "shift that is a multiple of 64", 64, 30000, 0, 15000 },
+};
+
+static void backoff_case_desc(const struct backoff_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(backoff, backoff_cases, backoff_case_desc);
+
+static void rtrs_backoff_ms__table(struct kunit *test)
+{
+	const struct backoff_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_ms(c->failures, c->max_ms, c->random), c->delay_ms);
+}
+
+/* The delay without jitter, by doubling instead of shifting. */
+static u64 full_delay_ms(u32 failures, u32 max_ms)
+{
+	u64 delay = 200;
+
+	while (failures-- && delay < max_ms)
+		delay *= 2;
+	return delay < max_ms ? delay : max_ms;
+}
+
+static void rtrs_backoff_ms__within_bounds(struct kunit *test)
+{
+	static const u32 limits[] = { 0, 1, 2, 3, 199, 200, 201, 1000, 30000, 255000, 0xffffffff };
+	static const u32 words[] = { 0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
+	u32 failures, i, j, delay;
+	u64 full;
+
+	for (failures = 0; failures <= 100; failures++) {
+		for (i = 0; i < ARRAY_SIZE(limits); i++) {
+			full = full_delay_ms(failures, limits[i]);
+			for (j = 0; j < ARRAY_SIZE(words); j++) {
+				delay = rtrs_backoff_ms(failures, limits[i], words[j]);
+				KUNIT_ASSERT_GE_MSG(test, 2ULL * delay, full, "failures %u, limit %u",
+						    failures, limits[i]);
+				KUNIT_ASSERT_LE_MSG(test, (u64)delay, full, "failures %u, limit %u",
+						    failures, limits[i]);
+				KUNIT_ASSERT_TRUE_MSG(test, delay || !limits[i], "failures %u",
+						      failures);
+			}
+		}
+	}
+}
+
+static void rtrs_backoff_ms__more_random_is_never_less(struct kunit *test)
+{
+	u32 failures, step, delay, last;
+
+	for (failures = 0; failures <= 10; failures++) {
+		last = 0;
+		for (step = 0; step < 256; step++) {
+			delay = rtrs_backoff_ms(failures, 30000, step << 24 | 0xffffff);
+			KUNIT_ASSERT_GE(test, delay, last);
+			last = delay;
+		}
+	}
+}
+
+static void rtrs_backoff_ms__jitter_reaches_all(struct kunit *test)
+{
+	bool seen[101] = {};
+	u32 step, delay, nr = 0;
+
+	for (step = 0; step < 1024; step++) {
+		delay = rtrs_backoff_ms(0, 30000, step << 22);
+		KUNIT_ASSERT_GE(test, delay, 100U);
+		KUNIT_ASSERT_LE(test, delay, 200U);
+		if (!seen[delay - 100])
+			nr++;
+		seen[delay - 100] = true;
+	}
+	KUNIT_EXPECT_EQ(test, nr, 101U);
+}
+
+static struct kunit_case rtrs_backoff_cases[] = {
+	KUNIT_CASE_PARAM(rtrs_backoff_ms__table, backoff_gen_params),
+	KUNIT_CASE(rtrs_backoff_ms__within_bounds),
+	KUNIT_CASE(rtrs_backoff_ms__more_random_is_never_less),
+	KUNIT_CASE(rtrs_backoff_ms__jitter_reaches_all),
+	{}
+};
+
+static struct kunit_suite rtrs_backoff_suite = {
+	.name = "rtrs_backoff",
+	.test_cases = rtrs_backoff_cases,
+};
+
+kunit_test_suite(rtrs_backoff_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the RTRS reconnect delay");
+MODULE_LICENSE("GPL");

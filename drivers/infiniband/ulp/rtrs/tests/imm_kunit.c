@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tests of the immediate's layout (protocol section 3). */
+#include <kunit/test.h>
+#include "../proto/imm.h"
+
+struct io_req_case {
+	const char *name;
+	u32 slot;
+	u32 off;
+	u32 mem_bits;
+	u32 imm;
+};
+
+static const struct io_req_case io_req_cases[] = {
+	{ "zero", 0, 0, 19, 0 },
+	{ "queue depth 1, all is offset", 0, 0x0fffffff, 28, 0x0fffffff },
+	{ "queue depth 2", 1, 0x07ffffff, 27, 0x0fffffff },
+	{ "queue depth 512, last slot, last byte of 128 KiB", 511, 131071, 19, 0x0ff9ffff },
+	{ "queue depth 512, first slot", 0, 4096, 19, 0x00001000 },
+	{ "queue depth 65535, last slot", 65534, 4095, 12, 0x0fffefff },
+	{ "no offset bits", 5, 7, 0, 5 },
+	{ "offset does not reach the slot", 1, 0x00080001, 19, 0x00080001 },
+	{ "slot does not reach the type", 512, 1, 19, 1 },
+	{ "slot with all bits", 0xffffffff, 0, 19, 0x0ff80000 },
+	{ "offset with all bits", 0, 0xffffffff, 19, 0x0007ffff },
+	{ "both with all bits", 0xffffffff, 0xffffffff, 12, 0x0fffffff },
+	{ "queue depth 1 with a wrong slot", 3, 1, 28, 1 },
+	{ "too many offset bits", 1, 0xffffffff, 29, 0x0fffffff },
+	{ "offset bits beyond any shift", 1, 0xffffffff, 0xffffffff, 0x0fffffff },
+};
+
+static void io_req_case_desc(const struct io_req_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(io_req, io_req_cases, io_req_case_desc);
+
+static void rtrs_imm_io_req__layout(struct kunit *test)
+{
+	const struct io_req_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_io_req(c->slot, c->off, c->mem_bits), c->imm);
+}
+
+struct io_req_decode_case {
+	const char *name;
+	u32 imm;
+	u32 mem_bits;
+	u32 slot;
+	u32 off;
+};
+
+static const struct io_req_decode_case io_req_decode_cases[] = {
+	{ "zero", 0, 19, 0, 0 },
+	{ "last slot, last byte", 0x0fffffff, 19, 511, 0x7ffff },
+	{ "128 KiB", 0x0ff9ffff, 19, 511, 131071 },
+	{ "queue depth 1", 0x0fffffff, 28, 0, 0x0fffffff },
+	{ "queue depth 65535", 0x0fffefff, 12, 65534, 4095 },
+	{ "type bits are not looked at", 0xf0081234, 19, 1, 0x1234 },
+	{ "no offset bits", 0x0fffffff, 0, 0x0fffffff, 0 },
+	{ "too many offset bits", 0xffffffff, 33, 0, 0x0fffffff },
+};
+
+static void io_req_decode_case_desc(const struct io_req_decode_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(io_req_decode, io_req_decode_cases, io_req_decode_case_desc);
+
+static void rtrs_imm_io_req_decode__layout(struct kunit *test)
+{
+	const struct io_req_decode_case *c = test->param_value;
+	u32 slot = ~0U, off = ~0U;
+
+	rtrs_imm_io_req_decode(c->imm, c->mem_bits, &slot, &off);
+	KUNIT_EXPECT_EQ(test, slot, c->slot);
+	KUNIT_EXPECT_EQ(test, off, c->off);
+}
+
+static void rtrs_imm_io_req__round_trip(struct kunit *test)
+{
+	u32 bits, max_slot, max_off, slot, off, imm, i;
+
+	for (bits = 12; bits <= 28; bits++) {
+		max_slot = (1U << (28 - bits)) - 1;
+		max_off = (1U << bits) - 1;
+		for (i = 0; i < 4; i++) {
+			imm = rtrs_imm_io_req(i & 1 ? max_slot : 0, i & 2 ? max_off : 0, bits);
+			rtrs_imm_io_req_decode(imm, bits, &slot, &off);
+			KUNIT_EXPECT_EQ_MSG(test, slot, i & 1 ? max_slot : 0, "bits %u", bits);
+			KUNIT_EXPECT_EQ_MSG(test, off, i & 2 ? max_off : 0, "bits %u", bits);
+		}
+	}
+}
+
+static void rtrs_imm_io_req_decode__each_bit(struct kunit *test)
+{
+	u32 bits, bit, slot, off;
+
+	for (bits = 12; bits <= 28; bits++) {
+		for (bit = 0; bit < 32; bit++) {
+			rtrs_imm_io_req_decode(1U << bit, bits, &slot, &off);
+			KUNIT_EXPECT_EQ_MSG(test, off, bit < bits ? 1U << bit : 0,
+					    "bits %u, bit %u", bits, bit);
+			KUNIT_EXPECT_EQ_MSG(test, slot,
+					    bit >= bits && bit < 28 ? 1U << (bit - bits) : 0,
+					    "bits %u, bit %u", bits, bit);
+		}
+	}
+}
+
+struct io_rsp_case {
+	const char *name;
+	u32 slot;
+	int err;
+	bool invalidated;
+	u32 imm;
+};
+
+static const struct io_rsp_case io_rsp_cases[] = {
+	{ "success", 0, 0, false, 0x10000000 },
+	{ "success, invalidated", 0, 0, true, 0x20000000 },
+	{ "last slot of 512", 511, 0, false, 0x100001ff },
+	{ "last slot of all", 65534, 0, true, 0x2000fffe },
+	{ "EIO", 1, -EIO, false, 0x10280001 },
+	{ "EIO, invalidated", 1, -EIO, true, 0x20280001 },
+	{ "largest errno that fits", 1, -511, false, 0x1ff80001 },
+	{ "524 is EOPNOTSUPP, not 12", 1, -524, false, 0x12f80001 },
+	{ "slot does not reach the errno", 0x80000, 0, false, 0x10000000 },
+	{ "slot with all bits", 0xffffffff, -EIO, false, 0x102fffff },
+};
+
+static void io_rsp_case_desc(const struct io_rsp_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(io_rsp, io_rsp_cases, io_rsp_case_desc);
+
+static void rtrs_imm_io_rsp__layout(struct kunit *test)
+{
+	const struct io_rsp_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_io_rsp(c->slot, c->err, c->invalidated), c->imm);
+}
+
+static void rtrs_imm_io_rsp_decode__each_errno(struct kunit *test)
+{
+	u32 status, slot;
+	int err;
+
+	for (status = 0; status < 512; status++) {
+		rtrs_imm_io_rsp_decode(0x10000000 | status << 19 | 77, &slot, &err);
+		KUNIT_EXPECT_EQ(test, slot, 77U);
+		KUNIT_EXPECT_EQ(test, err, -(int)status);
+	}
+}
+
+static void rtrs_imm_io_rsp_decode__each_bit(struct kunit *test)
+{
+	u32 bit, slot;
+	int err;
+
+	for (bit = 0; bit < 32; bit++) {
+		rtrs_imm_io_rsp_decode(1U << bit, &slot, &err);
+		KUNIT_EXPECT_EQ_MSG(test, slot, bit < 19 ? 1U << bit : 0, "bit %u", bit);
+		KUNIT_EXPECT_EQ_MSG(test, err, bit >= 19 && bit < 28 ? -(1 << (bit - 19)) : 0,
+				    "bit %u", bit);
+	}
+	rtrs_imm_io_rsp_decode(0xffffffff, &slot, &err);
+	KUNIT_EXPECT_EQ(test, slot, 0x7ffffU);
+	KUNIT_EXPECT_EQ(test, err, -511);
+}
+
+static void rtrs_imm_io_rsp__round_trip(struct kunit *test)
+{
+	u32 slot, got;
+	int err, i;
+
+	for (i = 0; i < 512; i++) {
+		slot = 65535U * i / 511;
+		rtrs_imm_io_rsp_decode(rtrs_imm_io_rsp(slot, -i, i & 1), &got, &err);
+		KUNIT_EXPECT_EQ(test, got, slot);
+		KUNIT_EXPECT_EQ(test, err, -i);
+	}
+}
+
+static void rtrs_imm_hb__message_and_answer(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rtrs_imm_hb(false), 0x80000000U);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_hb(true), 0x90000000U);
+}
+
+static void rtrs_imm_type__of_each(struct kunit *test)
+{
+	u32 type;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_io_req(511, 4096, 19)), (u32)RTRS_IMM_IO_REQ);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(511, -511, false)),
+			(u32)RTRS_IMM_IO_RSP);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(511, -511, true)),
+			(u32)RTRS_IMM_IO_RSP_W_INV);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_hb(false)), (u32)RTRS_IMM_HB_MSG);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_hb(true)), (u32)RTRS_IMM_HB_ACK);
+	for (type = 0; type < 16; type++) {
+		KUNIT_EXPECT_EQ(test, rtrs_imm_type(type << 28), type);
+		KUNIT_EXPECT_EQ(test, rtrs_imm_type(type << 28 | 0x0fffffff), type);
+	}
+}
+
+static void rtrs_imm_type__wrong_arguments_keep_it(struct kunit *test)
+{
+	u32 a = 0x12345678, b, i;
+
+	for (i = 0; i < 2000; i++) {
+		a = a * 1664525 + 1013904223;
+		b = a * 1664525 + 1013904223;
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_req(a, b, i)), 0U);
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(a, (int)b, false)), 1U);
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(a, (int)b, true)), 2U);
+	}
+}
+
+static struct kunit_case rtrs_imm_cases[] = {
+	KUNIT_CASE_PARAM(rtrs_imm_io_req__layout, io_req_gen_params),
+	KUNIT_CASE_PARAM(rtrs_imm_io_req_decode__layout, io_req_decode_gen_params),
+	KUNIT_CASE(rtrs_imm_io_req__round_trip),
+	KUNIT_CASE(rtrs_imm_io_req_decode__each_bit),
+	KUNIT_CASE_PARAM(rtrs_imm_io_rsp__layout, io_rsp_gen_params),
+	KUNIT_CASE(rtrs_imm_io_rsp_decode__each_errno),
+	KUNIT_CASE(rtrs_imm_io_rsp_decode__each_bit),
+	KUNIT_CASE(rtrs_imm_io_rsp__round_trip),
+	KUNIT_CASE(rtrs_imm_hb__message_and_answer),
+	KUNIT_CASE(rtrs_imm_type__of_each),
+	KUNIT_CASE(rtrs_imm_type__wrong_arguments_keep_it),
+	{}
+};
+
+static struct kunit_suite rtrs_imm_suite = {
+	.name = "rtrs_imm",
+	.test_cases = rtrs_imm_cases,
+};
+
+kunit_test_suite(rtrs_imm_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the RTRS immediate");
+MODULE_LICENSE("GPL");

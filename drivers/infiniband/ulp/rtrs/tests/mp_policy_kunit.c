@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tests of the multipath policies and their names (sysfs section 1). */
+#include <kunit/test.h>
+#include "../proto/mp_policy.h"
+
+struct better_case {
+	const char *name;
+	enum rtrs_mp_policy policy;
+	struct rtrs_mp_cand a;
+	struct rtrs_mp_cand b;
+	bool a_better;
+	bool b_better;
+};
+
+static const struct better_case better_cases[] = {
+	{ "RR, equal", RTRS_MP_ROUND_ROBIN, { 1, 1 }, { 1, 1 }, false, false },
+	{ "RR looks at nothing", RTRS_MP_ROUND_ROBIN, { 0, 1 }, { 9, 9 }, false, false },
+	{ "MI, fewer", RTRS_MP_MIN_INFLIGHT, { 1, 0 }, { 2, 0 }, true, false },
+	{ "MI, idle", RTRS_MP_MIN_INFLIGHT, { 0, 0 }, { 1, 0 }, true, false },
+	{ "MI, equal", RTRS_MP_MIN_INFLIGHT, { 5, 0 }, { 5, 0 }, false, false },
+	{ "MI does not look at latency", RTRS_MP_MIN_INFLIGHT, { 5, 1 }, { 5, 9 }, false, false },
+	{ "MI, fewer though slower", RTRS_MP_MIN_INFLIGHT, { 4, 9 }, { 5, 1 }, true, false },
+	{ "MI, extremes", RTRS_MP_MIN_INFLIGHT, { S32_MIN, 0 }, { S32_MAX, 0 }, true, false },
+	{ "ML, faster", RTRS_MP_MIN_LATENCY, { 0, 100 }, { 0, 101 }, true, false },
+	{ "ML, faster though busier", RTRS_MP_MIN_LATENCY, { 9, 100 }, { 0, 101 }, true, false },
+	{ "ML, equal", RTRS_MP_MIN_LATENCY, { 3, 100 }, { 3, 100 }, false, false },
+	{ "ML, same latency, fewer", RTRS_MP_MIN_LATENCY, { 2, 100 }, { 3, 100 }, true, false },
+	{ "ML, measured wins", RTRS_MP_MIN_LATENCY, { 9, S64_MAX }, { 0, 0 }, true, false },
+	{ "ML, none measured, equal", RTRS_MP_MIN_LATENCY, { 3, 0 }, { 3, 0 }, false, false },
+	{ "ML, none measured, fewer", RTRS_MP_MIN_LATENCY, { 2, 0 }, { 3, 0 }, true, false },
+	{ "ML, beyond 32 bits", RTRS_MP_MIN_LATENCY,
+	  { 0, 0x100000001LL }, { 0, 0x200000000LL }, true, false },
+	{ "ML, negative is not measured", RTRS_MP_MIN_LATENCY, { 0, 1 }, { 0, -1 }, true, false },
+	{ "ML, negative ones are alike", RTRS_MP_MIN_LATENCY, { 1, -2 }, { 1, -1 }, false, false },
+	{ "no policy", RTRS_MP_POLICY__NR, { 0, 1 }, { 9, 9 }, false, false },
+};
+
+static void better_case_desc(const struct better_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(better, better_cases, better_case_desc);
+
+static void rtrs_mp_better__table(struct kunit *test)
+{
+	const struct better_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_mp_better(c->policy, &c->a, &c->b), c->a_better);
+	KUNIT_EXPECT_EQ(test, rtrs_mp_better(c->policy, &c->b, &c->a), c->b_better);
+}
+
+/* Whatever the policy, a path is not better than itself and two are not better than each other. */
+static void rtrs_mp_better__is_strict_order(struct kunit *test)
+{
+	static const struct rtrs_mp_cand cands[] = {
+		{ 0, 0 }, { 0, 1 }, { 0, 2 }, { 1, 0 }, { 1, 1 }, { 1, 2 }, { 2, 0 }, { 2, 2 },
+	};
+	bool ab, bc, ac, ba;
+	int p, a, b, c;
+
+	for (p = 0; p < RTRS_MP_POLICY__NR; p++)
+	for (a = 0; a < ARRAY_SIZE(cands); a++)
+	for (b = 0; b < ARRAY_SIZE(cands); b++)
+	for (c = 0; c < ARRAY_SIZE(cands); c++) {
+		ab = rtrs_mp_better(p, &cands[a], &cands[b]);
+		ba = rtrs_mp_better(p, &cands[b], &cands[a]);
+		bc = rtrs_mp_better(p, &cands[b], &cands[c]);
+		ac = rtrs_mp_better(p, &cands[a], &cands[c]);
+		KUNIT_ASSERT_FALSE_MSG(test, ab && ba, "policy %d: %d and %d", p, a, b);
+		KUNIT_ASSERT_TRUE_MSG(test, !(ab && bc) || ac, "policy %d: %d %d %d", p, a, b, c);
+	}
+}
+
+struct parse_case {
+	const char *buf;
+	int policy;
+};
+
+static const struct parse_case parse_cases[] = {
+	{ "0", RTRS_MP_ROUND_ROBIN },
+	{ "1", RTRS_MP_MIN_INFLIGHT },
+	{ "2", RTRS_MP_MIN_LATENCY },
+	{ "0\n", RTRS_MP_ROUND_ROBIN },
+	{ "2\n", RTRS_MP_MIN_LATENCY },
+	{ "rr", RTRS_MP_ROUND_ROBIN },
+	{ "mi", RTRS_MP_MIN_INFLIGHT },
+	{ "ml", RTRS_MP_MIN_LATENCY },
+	{ "RR", RTRS_MP_ROUND_ROBIN },
+	{ "MI\n", RTRS_MP_MIN_INFLIGHT },
+	{ "ML\n", RTRS_MP_MIN_LATENCY },
+	{ "round-robin", RTRS_MP_ROUND_ROBIN },
+	{ "min-inflight", RTRS_MP_MIN_INFLIGHT },
+	{ "min-latency", RTRS_MP_MIN_LATENCY },
+	{ "Round-Robin\n", RTRS_MP_ROUND_ROBIN },
+	{ "MIN-INFLIGHT\n", RTRS_MP_MIN_INFLIGHT },
+	{ "min-latency\n", RTRS_MP_MIN_LATENCY },
+	{ "round-robin (RR: 0)\n", RTRS_MP_ROUND_ROBIN },
+	{ "min-inflight (MI: 1)\n", RTRS_MP_MIN_INFLIGHT },
+	{ "min-latency (ML: 2)\n", RTRS_MP_MIN_LATENCY },
+	{ "", -EINVAL },
+	{ "\n", -EINVAL },
+	{ "3", -EINVAL },
+	{ "-1", -EINVAL },
+	{ "00", -EINVAL },
+	{ "0x1", -EINVAL },
+	{ " 0", -EINVAL },
+	{ "0 ", -EINVAL },
+	{ "0\n\n", -EINVAL },
+	{ "r", -EINVAL },
+	{ "rrr", -EINVAL },
+	{ "rr ", -EINVAL },
+	{ "mx", -EINVAL },
+	{ "m", -EINVAL },
+	{ "min", -EINVAL },
+	{ "min-", -EINVAL },
+	{ "min-inflighT-", RTRS_MP_MIN_INFLIGHT },
+	{ "min-infligh", -EINVAL },
+	{ "min-latenc\n", -EINVAL },
+	{ "round-robi", -EINVAL },
+	{ "\nround-robin", -EINVAL },
+	{ "x-round-robin", -EINVAL },
+};
+
+static void parse_case_desc(const struct parse_case *c, char *desc)
+{
+	size_t i;
+
+	/* The text itself is the name; newlines would break the report's lines. */
+	for (i = 0; c->buf[i] && i < KUNIT_PARAM_DESC_SIZE - 1; i++)
+		desc[i] = c->buf[i] == '\n' ? '$' : c->buf[i];
+	desc[i] = '\0';
+}
+
+KUNIT_ARRAY_PARAM(parse, parse_cases, parse_case_desc);
+
+static void rtrs_mp_policy_parse__table(struct kunit *test)
+{
+	const struct parse_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_mp_policy_parse(c->buf), c->policy);
+}
+
+static void rtrs_mp_policy_text__all(struct kunit *test)
+{
+	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_ROUND_ROBIN), "round-robin (RR: 0)");
+	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_MIN_INFLIGHT), "min-inflight (MI: 1)");
+	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_MIN_LATENCY), "min-latency (ML: 2)");
+}
+
+static void rtrs_mp_policy_text__no_policy(struct kunit *test)
+{
+	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_POLICY__NR), "unknown");
+	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text((enum rtrs_mp_policy)-1), "unknown");
+}
+
+static void rtrs_mp_policy_text__can_be_parsed(struct kunit *test)
+{
+	int p;
+
+	for (p = 0; p < RTRS_MP_POLICY__NR; p++)
+		KUNIT_EXPECT_EQ(test, rtrs_mp_policy_parse(rtrs_mp_policy_text(p)), p);
+}
+
+static struct kunit_case rtrs_mp_policy_cases[] = {
+	KUNIT_CASE_PARAM(rtrs_mp_better__table, better_gen_params),
+	KUNIT_CASE(rtrs_mp_better__is_strict_order),
+	KUNIT_CASE_PARAM(rtrs_mp_policy_parse__table, parse_gen_params),
+	KUNIT_CASE(rtrs_mp_policy_text__all),
+	KUNIT_CASE(rtrs_mp_policy_text__no_policy),
+	KUNIT_CASE(rtrs_mp_policy_text__can_be_parsed),
+	{}
+};
+
+static struct kunit_suite rtrs_mp_policy_suite = {
+	.name = "rtrs_mp_policy",
+	.test_cases = rtrs_mp_policy_cases,
+};
+
+kunit_test_suite(rtrs_mp_policy_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the RTRS multipath policies");
+MODULE_LICENSE("GPL");
