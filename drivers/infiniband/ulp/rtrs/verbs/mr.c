@@ -84,6 +84,22 @@ int rtrs_mr_map(struct rtrs_mr *rmr, struct scatterlist *sg, u32 nr, int access,
 EXPORT_SYMBOL_GPL(rtrs_mr_map);
 
 /**
+ * rtrs_mr_unmap() - take back a mapping whose REG_MR was not posted
+ * @rmr: the region
+ * @was_valid: an older registration is still in force, because the LOCAL_INV prepared ahead of the
+ *	       mapping was not posted either
+ *
+ * Context: any; the region belongs to the caller.
+ */
+void rtrs_mr_unmap(struct rtrs_mr *rmr, bool was_valid)
+{
+	rmr->valid = was_valid;
+	if (was_valid)
+		ib_update_fast_reg_key(rmr->mr, rmr->inv_wr.ex.invalidate_rkey & 0xff);
+}
+EXPORT_SYMBOL_GPL(rtrs_mr_unmap);
+
+/**
  * rtrs_mr_inv_wr() - prepare the LOCAL_INV of a registered region
  * @rmr: the region
  * @cqe: handler of the WR

@@ -23,6 +23,7 @@ int rtrs_mr_alloc(struct rtrs_mr *rmr, struct ib_pd *pd, u32 max_pages);
 void rtrs_mr_free(struct rtrs_mr *rmr);
 int rtrs_mr_map(struct rtrs_mr *rmr, struct scatterlist *sg, u32 nr, int access,
 		struct ib_cqe *cqe);
+void rtrs_mr_unmap(struct rtrs_mr *rmr, bool was_valid);
 struct ib_send_wr *rtrs_mr_inv_wr(struct rtrs_mr *rmr, struct ib_cqe *cqe);
 
 #endif /* _RTRS_MR_H */

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects of the client: session, path, connection, request.
+ *
+ * Lock letters used below: I fixed after set-up; S path state_lock; M path mutex, held by whoever
+ * connects or tears down; P session paths_mutex, readers may use RCU; E session ev_mutex; A atomic;
+ * N path name_mutex; O whoever owns the request (see io.c); C fixed while the path is connected, changed under M only
+ * when no request can be submitted to the path.
+ *
+ * Lock order: paths_mutex > path mutex > ev_mutex, name_mutex > state_lock.
+ */
+#ifndef _RTRS_CLT_H
+#define _RTRS_CLT_H
+
+#include <linux/device.h>
+#include <linux/kobject.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/sbitmap.h>
+#include <linux/uuid.h>
+#include <linux/wait.h>
+#include <rdma/rtrs.h>
+
+#include "../proto/addr.h"
+#include "../proto/mp_policy.h"
+#include "../proto/path_fsm.h"
+#include "../proto/wire.h"
+#include "../verbs/conn.h"
+#include "../verbs/heartbeat.h"
+#include "../verbs/mr.h"
+#include "../verbs/stats.h"
+
+struct rtrs_clt_path;
+
+/* SGEs for the data of a WRITE; more elements than that are registered as one region instead. */
+#define RTRS_CLT_DATA_SGES		16
+#define RTRS_CLT_MAX_SEGMENTS		128
+#define RTRS_CLT_MAX_HDR_BYTES		4096
+#define RTRS_CLT_CONNECT_TIMEOUT_MS	10000
+
+/**
+ * struct rtrs_permit - right to use one slot
+ * @slot: I. the slot
+ * @con: connection its requests use: 0 service, else I/O; owner of the permit
+ */
+struct rtrs_permit {
+	u16 slot;
+	u16 con;
+};
+
+/* Bits of rtrs_clt_req.state; see io.c for who sets them and who completes. */
+#define RTRS_REQ_BUSY		BIT(0)
+#define RTRS_REQ_POSTED		BIT(1)
+#define RTRS_REQ_RESPONDED	BIT(2)
+
+/**
+ * struct rtrs_clt_req - a slot on one path
+ * @path: I. the path
+ * @slot: I. the slot
+ * @state: A. RTRS_REQ_* bits, 0 when idle
+ * @conn: O. connection it was sent on
+ * @dir: O. READ or WRITE
+ * @invalidated: O. the server invalidated the region of a READ
+ * @failover: O. taken over from another path
+ * @cpu: O. CPU that sent it
+ * @error: O. result, valid with RTRS_REQ_RESPONDED
+ * @conf_fn: O. completion callback of the ULP
+ * @priv: O. its argument
+ * @sg: O. data pages
+ * @sg_cnt: O. entries of @sg
+ * @nents: O. entries after DMA mapping, 0 if not mapped
+ * @data_len: O. bytes of data
+ * @usr_len: O. bytes of user message
+ * @buf: C. user message and RTRS header
+ * @dma: C. mapped address of @buf
+ * @mr: O. region for READ data, or for a WRITE with many elements
+ * @inv_cqe: I. handler of an awaited LOCAL_INV
+ */
+struct rtrs_clt_req {
+	struct rtrs_clt_path *path;
+	u16 slot;
+	atomic_t state;
+	struct rtrs_clt_conn *conn;
+	u8 dir;
+	bool invalidated;
+	bool failover;
+	int cpu;
+	int error;
+	void (*conf_fn)(void *priv, int errno);
+	void *priv;
+	struct scatterlist *sg;
+	unsigned int sg_cnt;
+	unsigned int nents;
+	size_t data_len;
+	size_t usr_len;
+	void *buf;
+	u64 dma;
+	struct rtrs_mr mr;
+	struct ib_cqe inv_cqe;
+};
+
+/**
+ * struct rtrs_clt_rsp - one receive with a buffer for RKEY_RSP
+ * @cqe: handler
+ */
+struct rtrs_clt_rsp {
+	struct ib_cqe cqe;
+};
+
+/**
+ * struct rtrs_clt_conn - connection of a client path
+ * @conn: CM id and queue pair
+ * @path: I. the path
+ * @established: A. the CM reported ESTABLISHED
+ * @dying: handler lock of the CM id. Being torn down: its handler must not create anything
+ * @inv_rkey: handlers of this connection only. Key of the last SEND_WITH_INV not yet claimed by a response
+ * @rsps: C. receives with buffers, NULL unless the server sends new rkeys
+ * @rsp_buf: C. their buffers, 8 bytes each
+ * @rsp_dma: C. mapped address of @rsp_buf
+ * @nr_rsps: C. number of @rsps
+ */
+struct rtrs_clt_conn {
+	struct rtrs_conn conn;
+	struct rtrs_clt_path *path;
+	bool established;
+	bool dying;
+	u32 inv_rkey;
+	struct rtrs_clt_rsp *rsps;
+	struct rtrs_msg_rkey_rsp *rsp_buf;
+	u64 rsp_dma;
+	u32 nr_rsps;
+};
+
+/**
+ * struct rtrs_clt_path - one way to the server
+ *
+ * @sess: I. the session
+ * @uuid: I. identity on the wire
+ * @addr: I. addresses as given; @addr.src is NULL if routing chooses
+ * @src: I. storage of @addr.src
+ * @dst: I. storage of @addr.dst
+ * @name: N. "src@dst" with the real source address once it is known
+ * @hca_name: N. device of the last connection
+ * @hca_port: N. its port
+ * @state_lock: guards @_state changes
+ * @_state: S. enum rtrs_clt_path_state; read with rtrs_clt_path_state()
+ * @error: A. first error since the last attempt began, 0 if none
+ * @state_wq: woken at each step and each finished attempt
+ * @attempts: S. finished attempts to connect
+ * @mutex: one connect or tear-down at a time
+ * @dwork: connects and tears down
+ * @retry_now: A. bit 0: skip the delay before the next attempt
+ * @retry_at: M. jiffies of the next attempt, 0 if not planned yet
+ * @failures: M. failed attempts since the path was last up
+ * @recon_cnt: M. attempts in all, travels with the connection request
+ * @was_up: M. the service connection was established once
+ * @counted_up: M. counts in @sess->paths_up
+ * @max_failures_hit: M. the server's geometry changed, do not try again
+ * @dev: C. device, NULL when torn down
+ * @port: C. port of the device
+ * @pd: C. protection domain of this path alone
+ * @conns: C. connections, NULL when torn down
+ * @new_rkey: C. completions carry the next rkey of their slot
+ * @chunk_size: C. bytes of one chunk of the server
+ * @max_hdr_size: C. bytes of user message and header
+ * @mr_pages: C. pages one region maps
+ * @data_sges: C. SGEs for data in one send
+ * @reqs: C. a request for each slot; allocated at the first connect, freed with the path
+ * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request
+ * @inflight: A. requests on the path
+ * @hb: heartbeat
+ * @stats: per-CPU counters
+ * @reconnects_ok: M. successful reconnects
+ * @reconnects_failed: M. failed attempts
+ * @kobj: sysfs directory and lifetime
+ * @name_mutex: N. guards names and adding or renaming @kobj; held for moments only
+ * @published: N. @kobj is in sysfs
+ * @removing: A. bit 0: somebody is in rtrs_clt_path_destroy()
+ */
+struct rtrs_clt_path {
+	struct rtrs_clt_sess *sess;
+	uuid_t uuid;
+	struct rtrs_addr addr;
+	struct sockaddr_storage src;
+	struct sockaddr_storage dst;
+	char name[RTRS_ADDR_PAIR_STR_LEN];
+	char hca_name[IB_DEVICE_NAME_MAX];
+	u32 hca_port;
+
+	spinlock_t state_lock;
+	u8 _state;
+	int error;
+	wait_queue_head_t state_wq;
+	unsigned int attempts;
+
+	struct mutex mutex;
+	struct delayed_work dwork;
+	unsigned long retry_now;
+	unsigned long retry_at;
+	u32 failures;
+	u16 recon_cnt;
+	bool was_up;
+	bool counted_up;
+	bool max_failures_hit;
+
+	struct ib_device *dev;
+	u32 port;
+	struct ib_pd *pd;
+	struct rtrs_clt_conn *conns;
+	bool new_rkey;
+	u32 chunk_size;
+	u32 max_hdr_size;
+	u32 mr_pages;
+	u32 data_sges;
+	struct rtrs_clt_req *reqs;
+	struct rtrs_rbuf *rbufs;
+	atomic_t inflight;
+	struct rtrs_hb hb;
+	struct rtrs_io_stats __percpu *stats;
+	unsigned int reconnects_ok;
+	unsigned int reconnects_failed;
+
+	struct kobject kobj;
+	struct mutex name_mutex;
+	bool published;
+	unsigned long removing;
+};
+
+/**
+ * struct rtrs_clt_paths - the paths of a session, replaced as a whole
+ * @rcu: for freeing after a grace period
+ * @nr: entries
+ * @path: the paths
+ */
+struct rtrs_clt_paths {
+	struct rcu_head rcu;
+	unsigned int nr;
+	struct rtrs_clt_path *path[];
+};
+
+/**
+ * struct rtrs_clt_sess - session with one server
+ *
+ * @entry: entry in the list of all sessions, guarded by its mutex (open.c)
+ * @name: I. its name, also in sysfs
+ * @uuid: I. identity on the wire
+ * @ops: I. callbacks of the ULP
+ * @port: I. port of all paths
+ * @reconnect_delay_ms: I. longest delay between two attempts
+ * @max_reconnect_attempts: A. failed attempts before a path is given up, -1 never
+ * @nr_conns: I. connections of each path
+ * @nr_io_conns: I. of these, I/O connections with interrupts; the service connection comes before,
+ *	polled connections after them
+ * @paths_mutex: serialises adding and removing paths
+ * @paths: P. the paths
+ * @paths_wait: woken when a path has left @paths
+ * @policy: A. enum rtrs_mp_policy
+ * @rr: per-CPU position of round-robin
+ * @geo_mutex: guards the four sizes below while paths connect
+ * @queue_depth: slots; 0 until the first path is up, then fixed
+ * @mem_bits: bits of the immediate that hold the offset in a chunk; as @queue_depth
+ * @max_io_size: bytes per request; only ever lowered
+ * @max_segments: sg entries per request; only ever lowered
+ * @ev_mutex: serialises link events
+ * @paths_up: E. paths that are up
+ * @opened: E. rtrs_clt_open() is done, link events are wanted
+ * @closing: E. rtrs_clt_close() runs; no reconnect events any more
+ * @slots: allocated slots
+ * @slots_wait: sleepers of rtrs_clt_get_permit() and rtrs_clt_close()
+ * @permits: I. array of permits
+ * @permit_size: I. bytes of one, with the ULP's part
+ * @dev: sysfs device and lifetime
+ * @paths_kobj: I. sysfs directory "paths"
+ * @published: @dev is in sysfs; used by open and close only
+ */
+struct rtrs_clt_sess {
+	struct list_head entry;
+	char name[RTRS_NAME_LEN];
+	uuid_t uuid;
+	struct rtrs_clt_ops ops;
+	u16 port;
+	u32 reconnect_delay_ms;
+	int max_reconnect_attempts;
+	u16 nr_conns;
+	u16 nr_io_conns;
+
+	struct mutex paths_mutex;
+	struct rtrs_clt_paths __rcu *paths;
+	wait_queue_head_t paths_wait;
+	u8 policy;
+	unsigned int __percpu *rr;
+
+	struct mutex geo_mutex;
+	u32 queue_depth;
+	u32 mem_bits;
+	u32 max_io_size;
+	u32 max_segments;
+
+	struct mutex ev_mutex;
+	unsigned int paths_up;
+	bool opened;
+	bool closing;
+
+	struct sbitmap slots;
+	wait_queue_head_t slots_wait;
+	void *permits;
+	size_t permit_size;
+
+	struct device dev;
+	struct kobject *paths_kobj;
+	bool published;
+};
+
+#define rtrs_clt_path_info(path, fmt, ...) \
+	pr_info("session %s, path %s: " fmt, (path)->sess->name, (path)->name, ##__VA_ARGS__)
+#define rtrs_clt_path_err(path, fmt, ...) \
+	pr_err("session %s, path %s: " fmt, (path)->sess->name, (path)->name, ##__VA_ARGS__)
+#define rtrs_clt_path_err_rl(path, fmt, ...) \
+	pr_err_ratelimited("session %s, path %s: " fmt, (path)->sess->name, (path)->name, \
+			   ##__VA_ARGS__)
+
+/**
+ * rtrs_clt_path_state() - state of a path
+ * @path: the path
+ *
+ * PAIRS: with the store-release in rtrs_clt_path_event(): who sees CONNECTED sees all that was set up
+ * before.
+ *
+ * Context: any.  Return: the state, which may change at once unless the caller prevents it.
+ */
+static inline enum rtrs_clt_path_state rtrs_clt_path_state(const struct rtrs_clt_path *path)
+{
+	return smp_load_acquire(&path->_state);
+}
+
+static inline struct rtrs_clt_conn *to_clt_conn(struct rtrs_conn *conn)
+{
+	return container_of(conn, struct rtrs_clt_conn, conn);
+}
+
+/* path.c */
+extern struct workqueue_struct *rtrs_clt_wq;
+struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr,
+					  work_func_t work);
+void rtrs_clt_path_release(struct rtrs_clt_path *path);
+bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev);
+void rtrs_clt_path_error(struct rtrs_clt_path *path, int error);
+void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path);
+void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
+
+/* mp.c */
+struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
+				       const struct rtrs_clt_paths *paths, unsigned long *tried);
+
+/* io.c */
+void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc);
+int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr);
+void rtrs_clt_fail_over(struct rtrs_clt_path *path);
+
+/* cm.c */
+int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid);
+
+/* connect.c */
+void rtrs_clt_path_work(struct work_struct *work);
+
+/* sess.c */
+struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 nr_poll_queues);
+void rtrs_clt_sess_free(struct rtrs_clt_sess *sess);
+int rtrs_clt_sess_alloc_permits(struct rtrs_clt_sess *sess);
+void rtrs_clt_sess_wait_permits(struct rtrs_clt_sess *sess);
+int rtrs_clt_sess_add_path(struct rtrs_clt_sess *sess, struct rtrs_clt_path *path);
+void rtrs_clt_sess_del_path(struct rtrs_clt_path *path);
+void rtrs_clt_path_start(struct rtrs_clt_path *path);
+int rtrs_clt_path_wait_first(struct rtrs_clt_path *path);
+int rtrs_clt_path_reconnect(struct rtrs_clt_path *path);
+void rtrs_clt_path_close(struct rtrs_clt_path *path);
+
+/* sysfs.c */
+struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
+					   const struct rtrs_addr *addr);
+int rtrs_clt_path_publish(struct rtrs_clt_path *path);
+void rtrs_clt_path_destroy(struct rtrs_clt_path *path);
+void rtrs_clt_sess_init_dev(struct rtrs_clt_sess *sess);
+int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess);
+void rtrs_clt_sess_destroy(struct rtrs_clt_sess *sess);
+int rtrs_clt_sysfs_init(void);
+void rtrs_clt_sysfs_exit(void);
+
+#endif /* _RTRS_CLT_H */

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connection manager events of the client (protocol section 2).
+ *
+ * Each handler only moves its own connection on, or reports an error to the path.  It runs with the
+ * id's handler mutex held; nothing here destroys an id, that is the path worker's.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/slab.h>
+
+#include "../proto/geometry.h"
+#include "../verbs/device.h"
+#include "clt.h"
+
+/* 4.096 us * 2^16 = 268 ms; with 7 retries a silent peer is noticed after about 2 s. */
+#define RTRS_CLT_ACK_TIMEOUT	16
+#define RTRS_CLT_RETRIES	7
+
+/* The first connection binds the path to a device. */
+static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
+{
+	const struct ib_device_attr *attr = &id->device->attrs;
+	struct ib_pd *pd;
+	int ret;
+
+	ret = rtrs_device_check(id->device, id->port_num);
+	if (ret)
+		return ret;
+	pd = ib_alloc_pd(id->device, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	path->dev = id->device;
+	path->port = id->port_num;
+	path->pd = pd;
+	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS, attr->max_fast_reg_page_list_len);
+	/* One SGE is the header's. */
+	path->data_sges = min_t(u32, RTRS_CLT_DATA_SGES, attr->max_send_sge - 1);
+	return 0;
+}
+
+static int rtrs_clt_conn_alloc_rsps(struct rtrs_clt_conn *cc, u32 nr)
+{
+	struct ib_device *dev = cc->path->dev;
+	u32 i;
+
+	cc->rsps = kvcalloc(nr, sizeof(*cc->rsps), GFP_KERNEL);
+	cc->rsp_buf = kcalloc(nr, sizeof(*cc->rsp_buf), GFP_KERNEL);
+	if (!cc->rsps || !cc->rsp_buf)
+		goto err_free;
+	cc->rsp_dma = ib_dma_map_single(dev, cc->rsp_buf, nr * sizeof(*cc->rsp_buf),
+					DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(dev, cc->rsp_dma))
+		goto err_free;
+	for (i = 0; i < nr; i++)
+		cc->rsps[i].cqe.done = rtrs_clt_rsp_done;
+	cc->nr_rsps = nr;
+	return 0;
+
+err_free:
+	kvfree(cc->rsps);
+	kfree(cc->rsp_buf);
+	cc->rsps = NULL;
+	cc->rsp_buf = NULL;
+	return -ENOMEM;
+}
+
+static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
+{
+	struct rtrs_clt_path *path = cc->path;
+	u16 cid = cc->conn.cid;
+	u32 max_wrs = path->dev->attrs.max_qp_wr;
+	bool polled = cid > path->sess->nr_io_conns;
+	struct rtrs_conn_attr attr = {
+		.pd = path->pd,
+		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs),
+		.recv_wrs = rtrs_geometry_clt_recv_wrs(!cid, path->sess->queue_depth, max_wrs),
+		.send_sges = path->data_sges + 1,
+		.vector = cid,
+		.ctx = polled ? RTRS_CQ_DIRECT : RTRS_CQ_UNBOUND,
+		.recv_done = rtrs_clt_recv_done,
+		.send_done = rtrs_clt_send_done,
+	};
+
+	return rtrs_conn_create_qp(&cc->conn, &attr);
+}
+
+static int rtrs_clt_addr_resolved(struct rtrs_clt_conn *cc)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rdma_cm_id *id = cc->conn.cm_id;
+	int ret = 0;
+
+	if (!cc->conn.cid)
+		ret = rtrs_clt_path_bind(path, id);
+	else if (id->device != path->dev)
+		ret = -EXDEV;
+	if (ret)
+		return ret;
+	ret = rtrs_clt_conn_create_qp(cc);
+	if (ret)
+		return ret;
+	rdma_set_min_rnr_timer(id, IB_RNR_TIMER_000_64);
+	return rdma_resolve_route(id, RTRS_CLT_CONNECT_TIMEOUT_MS);
+}
+
+static bool rtrs_clt_first_conn(const struct rtrs_clt_path *path)
+{
+	const struct rtrs_clt_paths *paths;
+	bool first = true;
+	unsigned int i;
+
+	if (path->was_up)
+		return true;
+	rcu_read_lock();
+	paths = rcu_dereference(path->sess->paths);
+	for (i = 0; paths && i < paths->nr; i++)
+		if (READ_ONCE(paths->path[i]->was_up))
+			first = false;
+	rcu_read_unlock();
+	return first;
+}
+
+static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rtrs_conn_req req = {
+		.cid = cc->conn.cid,
+		.cid_num = path->sess->nr_conns,
+		.recon_cnt = path->recon_cnt,
+		.first_conn = rtrs_clt_first_conn(path),
+	};
+	struct rtrs_msg_conn_req msg;
+	struct rdma_conn_param param = {
+		.private_data = &msg,
+		.private_data_len = sizeof(msg),
+		.retry_count = RTRS_CLT_RETRIES,
+		.rnr_retry_count = 7,
+	};
+
+	export_uuid(req.path_uuid, &path->uuid);
+	export_uuid(req.sess_uuid, &path->sess->uuid);
+	rtrs_wire_put_conn_req(&msg, &req);
+	return rdma_connect_locked(cc->conn.cm_id, &param);
+}
+
+/* All paths of a session have to offer the same slots; sizes may shrink, never grow. */
+static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+	u32 segs = min_t(u32, path->mr_pages, RTRS_CLT_MAX_SEGMENTS);
+	int ret = 0;
+
+	if (rtrs_geometry_check_rsp(rsp)) {
+		rtrs_clt_path_err(path, "server announces impossible sizes: queue depth %u, data %u, header %u bytes\n",
+				  rsp->queue_depth, rsp->max_io_size, rsp->max_hdr_size);
+		return -EINVAL;
+	}
+	mutex_lock(&sess->geo_mutex);
+	if (!sess->queue_depth) {
+		sess->mem_bits = rtrs_geometry_mem_bits(rsp->queue_depth);
+		sess->max_io_size = rsp->max_io_size;
+		sess->max_segments = segs;
+		/* Last: paths that see it see the rest. */
+		WRITE_ONCE(sess->queue_depth, rsp->queue_depth);
+	} else if (sess->queue_depth != rsp->queue_depth) {
+		rtrs_clt_path_err(path, "server announces queue depth %u, the session has %u: path given up\n",
+				  rsp->queue_depth, sess->queue_depth);
+		path->max_failures_hit = true;
+		ret = -ECONNRESET;
+	} else {
+		WRITE_ONCE(sess->max_io_size, min(sess->max_io_size, rsp->max_io_size));
+		WRITE_ONCE(sess->max_segments, min(sess->max_segments, segs));
+	}
+	mutex_unlock(&sess->geo_mutex);
+	if (ret)
+		return ret;
+	path->chunk_size = rsp->max_io_size + rsp->max_hdr_size;
+	path->max_hdr_size = min_t(u32, rsp->max_hdr_size, RTRS_CLT_MAX_HDR_BYTES);
+	path->new_rkey = rsp->new_rkey;
+	return 0;
+}
+
+static int rtrs_clt_established(struct rtrs_clt_conn *cc, const struct rdma_cm_event *ev)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rtrs_conn_rsp rsp;
+	int ret;
+
+	ret = rtrs_wire_get_conn_rsp(ev->param.conn.private_data, ev->param.conn.private_data_len,
+				     &rsp);
+	if (ret) {
+		rtrs_clt_path_err(path, "server accepts connection %u with a malformed response\n",
+				  cc->conn.cid);
+		return ret;
+	}
+	if (!cc->conn.cid) {
+		ret = rtrs_clt_adopt_geometry(path, &rsp);
+		if (ret)
+			return ret;
+		WRITE_ONCE(path->was_up, true);
+	}
+	if (path->new_rkey) {
+		u32 nr = rtrs_geometry_clt_recv_wrs(!cc->conn.cid, path->sess->queue_depth,
+						    path->dev->attrs.max_qp_wr);
+
+		/* The service connection needs one receive for INFO_RSP. */
+		ret = rtrs_clt_conn_alloc_rsps(cc, cc->conn.cid ? nr : nr - 1);
+		if (ret)
+			return ret;
+	}
+	smp_store_release(&cc->established, true);
+	wake_up_all(&path->state_wq);
+	return 0;
+}
+
+static int rtrs_clt_rejected(struct rtrs_clt_conn *cc, const struct rdma_cm_event *ev)
+{
+	const void *data;
+	u8 len = 0;
+	int ret;
+
+	data = rdma_consumer_reject_data(cc->conn.cm_id, (struct rdma_cm_event *)ev, &len);
+	if (!data) {
+		rtrs_clt_path_err(cc->path, "server refuses the connection: %s; is rnbd-server loaded and the port right?\n",
+				  rdma_reject_msg(cc->conn.cm_id, ev->status));
+		return -ECONNRESET;
+	}
+	ret = rtrs_wire_get_reject(data, len);
+	rtrs_clt_path_err(cc->path, "server refuses connection %u: error %d%s\n", cc->conn.cid, ret,
+			  ret == -EBUSY ? ", it still has the old path" : "");
+	return ret;
+}
+
+static int rtrs_clt_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
+{
+	struct rtrs_clt_conn *cc = id->context;
+	struct rtrs_clt_path *path = cc->path;
+	int ret = 0;
+
+	if (cc->dying)
+		return 0;
+	switch (ev->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		ret = rtrs_clt_addr_resolved(cc);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		ret = rtrs_clt_route_resolved(cc);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		ret = rtrs_clt_established(cc, ev);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		ret = rtrs_clt_rejected(cc, ev);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		ret = -EHOSTUNREACH;
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		ret = -ECONNRESET;
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		ret = -ENODEV;
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	default:
+		rtrs_clt_path_err(path, "unexpected connection event %s, status %d\n",
+				  rdma_event_msg(ev->event), ev->status);
+		ret = -ECONNRESET;
+		break;
+	}
+	if (ret)
+		rtrs_clt_path_error(path, ret);
+	/* Non-zero would destroy the id, which is the worker's to do. */
+	return 0;
+}
+
+/**
+ * rtrs_clt_conn_start() - start to connect one connection
+ * @path: path in state CONNECTING
+ * @cid: number of the connection; 0 must be established before any other starts
+ *
+ * The rest happens in CM events; the caller waits on the path's state_wq for the connection to be
+ * established or the path to leave CONNECTING.
+ *
+ * Context: process, path mutex held.
+ * Return: 0 or negative errno.
+ */
+int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid)
+{
+	struct rtrs_clt_conn *cc = &path->conns[cid];
+	struct sockaddr *src = (struct sockaddr *)path->addr.src;
+	struct sockaddr *dst = (struct sockaddr *)path->addr.dst;
+	struct rdma_cm_id *id;
+	int ret;
+
+	lockdep_assert_held(&path->mutex);
+	cc->path = path;
+	cc->conn.cid = cid;
+	id = rdma_create_id(&init_net, rtrs_clt_cm_handler, cc,
+			    dst->sa_family == AF_IB ? RDMA_PS_IB : RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	cc->conn.cm_id = id;
+	ret = rdma_set_reuseaddr(id, 1);
+	if (!ret)
+		ret = rdma_set_ack_timeout(id, RTRS_CLT_ACK_TIMEOUT);
+	if (!ret)
+		ret = rdma_resolve_addr(id, src, dst, RTRS_CLT_CONNECT_TIMEOUT_MS);
+	/* On failure the tear-down destroys the id with the rest. */
+	return ret;
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Connecting and tearing down a path, and the worker that does both (protocol sections 2, 4 and 9).
+ *
+ * Ordering: a path is torn down in steps that each make the next one safe.
+ *  1. Its state is not CONNECTED; after a grace period nobody submits or polls.
+ *  2. The heartbeat stops, all connections disconnect, all queues drain: no handler runs, and the server
+ *     can no longer reach a page of ours.
+ *  3. Requests without answer go to other paths, or fail.
+ *  4. Queue pairs, regions, the protection domain go; last the CM ids, which hold the device.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "../proto/backoff.h"
+#include "../proto/geometry.h"
+#include "../proto/imm.h"
+#include "clt.h"
+
+/**
+ * struct rtrs_clt_info - the info exchange while it runs
+ * @path: the path
+ * @req_cqe: handler of the send
+ * @rsp_cqe: handler of the receive
+ * @req: INFO_REQ
+ * @rsp: room for INFO_RSP
+ * @req_dma: mapped address of @req
+ * @rsp_dma: mapped address of @rsp
+ * @rsp_size: bytes of @rsp
+ * @received: bytes received, valid when @done
+ * @done: INFO_RSP came
+ */
+struct rtrs_clt_info {
+	struct rtrs_clt_path *path;
+	struct ib_cqe req_cqe;
+	struct ib_cqe rsp_cqe;
+	struct rtrs_msg_info_req *req;
+	struct rtrs_msg_info_rsp *rsp;
+	u64 req_dma;
+	u64 rsp_dma;
+	size_t rsp_size;
+	u32 received;
+	bool done;
+};
+
+static bool rtrs_clt_connecting(const struct rtrs_clt_path *path)
+{
+	return rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING;
+}
+
+/* Wait for @cond while the path is CONNECTING; 0 if it came true. */
+#define rtrs_clt_wait_connecting(path, cond) ({						\
+	struct rtrs_clt_path *__path = (path);						\
+	long __left = wait_event_timeout(__path->state_wq,				\
+					 (cond) || !rtrs_clt_connecting(__path),	\
+					 msecs_to_jiffies(RTRS_CLT_CONNECT_TIMEOUT_MS)); \
+	!rtrs_clt_connecting(__path) ? (READ_ONCE(__path->error) ?: -ECONNABORTED) :	\
+	__left ? 0 : -ETIMEDOUT;							\
+})
+
+static bool rtrs_clt_all_established(const struct rtrs_clt_path *path, u16 from)
+{
+	u16 cid;
+
+	for (cid = from; cid < path->sess->nr_conns; cid++)
+		if (!smp_load_acquire(&path->conns[cid].established))
+			return false;
+	return true;
+}
+
+/* A request object for each slot; sized by the session's queue depth, so kept over reconnects. */
+static int rtrs_clt_alloc_reqs(struct rtrs_clt_path *path)
+{
+	u32 slot, nr = path->sess->queue_depth;
+
+	if (path->reqs)
+		return 0;
+	path->rbufs = kvcalloc(nr, sizeof(*path->rbufs), GFP_KERNEL);
+	path->reqs = kvcalloc(nr, sizeof(*path->reqs), GFP_KERNEL);
+	if (!path->rbufs || !path->reqs)
+		goto err_free;
+	for (slot = 0; slot < nr; slot++) {
+		struct rtrs_clt_req *req = &path->reqs[slot];
+
+		req->path = path;
+		req->slot = slot;
+		req->inv_cqe.done = rtrs_clt_inv_done;
+		req->buf = kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_KERNEL);
+		if (!req->buf)
+			goto err_free_bufs;
+	}
+	return 0;
+
+err_free_bufs:
+	while (slot--)
+		kfree(path->reqs[slot].buf);
+err_free:
+	kvfree(path->reqs);
+	kvfree(path->rbufs);
+	path->reqs = NULL;
+	path->rbufs = NULL;
+	return -ENOMEM;
+}
+
+/* What requests need of the device. */
+static int rtrs_clt_map_reqs(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_req *req;
+	u32 slot;
+	int ret;
+
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		ret = rtrs_mr_alloc(&req->mr, path->pd, path->mr_pages);
+		if (ret)
+			return ret;
+		req->dma = ib_dma_map_single(path->dev, req->buf, RTRS_CLT_MAX_HDR_BYTES,
+					     DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(path->dev, req->dma)) {
+			rtrs_mr_free(&req->mr);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* An allocated region marks a slot that was mapped; a slot left half-way has none. */
+static void rtrs_clt_unmap_reqs(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_req *req;
+	u32 slot;
+
+	if (!path->reqs)
+		return;
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		if (!req->mr.mr)
+			continue;
+		ib_dma_unmap_single(path->dev, req->dma, RTRS_CLT_MAX_HDR_BYTES, DMA_TO_DEVICE);
+		rtrs_mr_free(&req->mr);
+	}
+}
+
+static void rtrs_clt_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_info *info = container_of(wc->wr_cqe, struct rtrs_clt_info, req_cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_clt_path_error(info->path, -ECONNRESET);
+		return;
+	}
+	rtrs_conn_send_completed(rtrs_conn_from_wc(wc));
+}
+
+static void rtrs_clt_info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_info *info = container_of(wc->wr_cqe, struct rtrs_clt_info, rsp_cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_clt_path_error(info->path, -ECONNRESET);
+		return;
+	}
+	info->received = wc->byte_len;
+	smp_store_release(&info->done, true);
+	wake_up_all(&info->path->state_wq);
+}
+
+static void rtrs_clt_info_free(struct rtrs_clt_info *info)
+{
+	struct ib_device *dev = info->path->dev;
+
+	if (info->rsp_dma)
+		ib_dma_unmap_single(dev, info->rsp_dma, info->rsp_size, DMA_FROM_DEVICE);
+	if (info->req_dma)
+		ib_dma_unmap_single(dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
+	kfree(info->rsp);
+	kfree(info->req);
+}
+
+static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
+{
+	struct rtrs_clt_path *path = info->path;
+	u64 dma;
+
+	info->req_cqe.done = rtrs_clt_info_req_done;
+	info->rsp_cqe.done = rtrs_clt_info_rsp_done;
+	info->rsp_size = rtrs_wire_info_rsp_size(path->sess->queue_depth);
+	info->req = kzalloc(sizeof(*info->req), GFP_KERNEL);
+	info->rsp = kzalloc(info->rsp_size, GFP_KERNEL);
+	if (!info->req || !info->rsp)
+		return -ENOMEM;
+	rtrs_wire_put_info_req(info->req, path->sess->name);
+	dma = ib_dma_map_single(path->dev, info->req, sizeof(*info->req), DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(path->dev, dma))
+		return -ENOMEM;
+	info->req_dma = dma;
+	dma = ib_dma_map_single(path->dev, info->rsp, info->rsp_size, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(path->dev, dma))
+		return -ENOMEM;
+	info->rsp_dma = dma;
+	return 0;
+}
+
+static u32 rtrs_clt_recv_count(const struct rtrs_clt_conn *cc)
+{
+	/* Two messages per request and, on the service connection, heartbeats. */
+	return 2 * (cc->conn.cid ? cc->path->sess->queue_depth : RTRS_SERVICE_QUEUE_DEPTH);
+}
+
+static int rtrs_clt_post_all_receives(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_conn *cc;
+	u32 nr, max;
+	u16 cid;
+	int ret;
+
+	for (cid = 0; cid < path->sess->nr_conns; cid++) {
+		cc = &path->conns[cid];
+		max = rtrs_geometry_clt_recv_wrs(!cid, path->sess->queue_depth,
+						 path->dev->attrs.max_qp_wr);
+		nr = min(rtrs_clt_recv_count(cc), max - 1);
+		ret = rtrs_clt_post_receives(cc, nr);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int rtrs_clt_info_run(struct rtrs_clt_info *info)
+{
+	struct rtrs_clt_path *path = info->path;
+	struct rtrs_conn *conn = &path->conns[0].conn;
+	int ret;
+
+	ret = rtrs_conn_post_recv_buf(conn, &info->rsp_cqe, info->rsp_dma, info->rsp_size);
+	if (ret)
+		return ret;
+	/* The server may send as soon as it has answered, so everything is posted before it is asked. */
+	ret = rtrs_clt_post_all_receives(path);
+	if (ret)
+		return ret;
+	ret = rtrs_conn_post_send_buf(conn, &info->req_cqe, info->req_dma, sizeof(*info->req));
+	if (ret)
+		return ret;
+	ret = rtrs_clt_wait_connecting(path, smp_load_acquire(&info->done));
+	if (ret)
+		return ret;
+	ib_dma_sync_single_for_cpu(path->dev, info->rsp_dma, info->rsp_size, DMA_FROM_DEVICE);
+	ret = rtrs_wire_get_info_rsp(info->rsp, info->received, path->sess->queue_depth,
+				     path->chunk_size, path->rbufs);
+	if (ret) {
+		rtrs_clt_path_err(path, "malformed INFO_RSP, %u bytes\n", info->received);
+		return -ECONNRESET;
+	}
+	return 0;
+}
+
+static int rtrs_clt_info_exchange(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_info info = { .path = path };
+	int ret;
+
+	ret = rtrs_clt_info_alloc(&info);
+	if (!ret)
+		ret = rtrs_clt_info_run(&info);
+	if (ret)
+		/* Its WRs point into this frame: the queue has to give them back first. */
+		rtrs_conn_drain(&path->conns[0].conn);
+	rtrs_clt_info_free(&info);
+	return ret;
+}
+
+static int rtrs_clt_hb_send(struct rtrs_hb *hb)
+{
+	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
+
+	return rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(false));
+}
+
+static void rtrs_clt_hb_dead(struct rtrs_hb *hb)
+{
+	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
+
+	rtrs_clt_path_err(path, "no answer to heartbeats for %u ms\n",
+			  hb->interval_ms * hb->missed_max);
+	rtrs_clt_path_error(path, -ETIMEDOUT);
+}
+
+static const struct rtrs_hb_ops rtrs_clt_hb_ops = {
+	.send = rtrs_clt_hb_send,
+	.dead = rtrs_clt_hb_dead,
+};
+
+static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
+{
+	u16 cid;
+	int ret;
+
+	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
+	path->conns = kcalloc(path->sess->nr_conns, sizeof(*path->conns), GFP_KERNEL);
+	if (!path->conns)
+		return -ENOMEM;
+	/* The answer on the service connection brings the sizes that the others need. */
+	ret = rtrs_clt_conn_start(path, 0);
+	if (!ret)
+		ret = rtrs_clt_wait_connecting(path,
+				smp_load_acquire(&path->conns[0].established));
+	if (!ret)
+		ret = rtrs_clt_alloc_reqs(path);
+	if (!ret)
+		ret = rtrs_clt_map_reqs(path);
+	if (ret)
+		return ret;
+	for (cid = 1; cid < path->sess->nr_conns; cid++) {
+		ret = rtrs_clt_conn_start(path, cid);
+		if (ret)
+			return ret;
+	}
+	ret = rtrs_clt_wait_connecting(path, rtrs_clt_all_established(path, 1));
+	if (ret)
+		return ret;
+	return rtrs_clt_info_exchange(path);
+}
+
+static void rtrs_clt_conn_destroy_qp(struct rtrs_clt_conn *cc)
+{
+	rtrs_conn_destroy_qp(&cc->conn);
+	if (!cc->rsps)
+		return;
+	ib_dma_unmap_single(cc->path->dev, cc->rsp_dma, cc->nr_rsps * sizeof(*cc->rsp_buf),
+			    DMA_FROM_DEVICE);
+	kvfree(cc->rsps);
+	kfree(cc->rsp_buf);
+	cc->rsps = NULL;
+	cc->rsp_buf = NULL;
+}
+
+/* Stop the CM of each connection from creating anything more, and all traffic. */
+static void rtrs_clt_path_quiesce(struct rtrs_clt_path *path)
+{
+	u16 cid;
+
+	rtrs_hb_stop(&path->hb);
+	for (cid = 0; cid < path->sess->nr_conns; cid++) {
+		struct rtrs_clt_conn *cc = &path->conns[cid];
+
+		if (cc->conn.cm_id && cc->conn.qp)
+			rdma_disconnect(cc->conn.cm_id);
+	}
+	for (cid = 0; cid < path->sess->nr_conns; cid++)
+		rtrs_conn_drain(&path->conns[cid].conn);
+}
+
+/* Tear down whatever is there; nothing happens if nothing is. */
+static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
+{
+	u16 cid, nr = path->sess->nr_conns;
+
+	lockdep_assert_held(&path->mutex);
+	if (!path->conns)
+		return;
+	synchronize_rcu();
+	/* A handler that is still resolving or connecting would create a QP behind our back. */
+	for (cid = 0; cid < nr; cid++) {
+		struct rdma_cm_id *id = path->conns[cid].conn.cm_id;
+
+		if (id)
+			rdma_lock_handler(id);
+		WRITE_ONCE(path->conns[cid].dying, true);
+		if (id)
+			rdma_unlock_handler(id);
+	}
+	rtrs_clt_path_quiesce(path);
+	if (path->reqs)
+		rtrs_clt_fail_over(path);
+	if (path->counted_up)
+		rtrs_clt_path_count_up(path, false);
+
+	for (cid = 0; cid < nr; cid++)
+		rtrs_clt_conn_destroy_qp(&path->conns[cid]);
+	rtrs_clt_unmap_reqs(path);
+	if (path->pd)
+		ib_dealloc_pd(path->pd);
+	path->pd = NULL;
+	path->dev = NULL;
+	for (cid = 0; cid < nr; cid++)
+		if (path->conns[cid].conn.cm_id)
+			rdma_destroy_id(path->conns[cid].conn.cm_id);
+	kfree(path->conns);
+	path->conns = NULL;
+}
+
+/* The connection knows which source address and device routing chose. */
+static void rtrs_clt_path_update_names(struct rtrs_clt_path *path)
+{
+	struct rtrs_addr addr = {
+		.src = (struct sockaddr_storage *)
+			&path->conns[0].conn.cm_id->route.addr.src_addr,
+		.dst = &path->dst,
+	};
+
+	mutex_lock(&path->name_mutex);
+	rtrs_addr_to_str(&addr, path->name, sizeof(path->name));
+	strscpy(path->hca_name, dev_name(&path->dev->dev), sizeof(path->hca_name));
+	path->hca_port = path->port;
+	if (path->published && strcmp(kobject_name(&path->kobj), path->name) &&
+	    kobject_rename(&path->kobj, path->name))
+		rtrs_clt_path_err(path, "keeps its old name %s in sysfs\n",
+				  kobject_name(&path->kobj));
+	mutex_unlock(&path->name_mutex);
+}
+
+/* One attempt. On failure the state is not CONNECTING any more and nothing of it is left. */
+static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
+{
+	bool again = path->recon_cnt && path->was_up;
+	int ret;
+
+	WRITE_ONCE(path->error, 0);
+	path->recon_cnt++;
+	ret = rtrs_clt_path_setup(path);
+	if (!ret && !rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED))
+		ret = READ_ONCE(path->error) ?: -ECONNABORTED;
+	if (ret) {
+		rtrs_clt_path_error(path, ret);
+		rtrs_clt_path_teardown(path);
+		return ret;
+	}
+	rtrs_clt_path_update_names(path);
+	path->failures = 0;
+	path->retry_at = 0;
+	if (again)
+		path->reconnects_ok++;
+	rtrs_hb_start(&path->hb);
+	rtrs_clt_path_count_up(path, true);
+	rtrs_clt_path_info(path, "connected, %u connections on device %s port %u\n",
+			   path->sess->nr_conns, dev_name(&path->dev->dev), path->port);
+	return 0;
+}
+
+static bool rtrs_clt_path_out_of_attempts(const struct rtrs_clt_path *path)
+{
+	int max = READ_ONCE(path->sess->max_reconnect_attempts);
+
+	return path->max_failures_hit || (max >= 0 && path->failures >= max);
+}
+
+/* The path is RECONNECTING: plan the next attempt, or start it if it is due. */
+static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
+{
+	bool now = test_and_clear_bit(0, &path->retry_now);
+	u32 delay_ms;
+
+	if (!now && rtrs_clt_path_out_of_attempts(path)) {
+		if (rtrs_clt_path_event(path, RTRS_CLT_EV_GIVE_UP))
+			rtrs_clt_path_err(path, "given up after %u failed attempts to connect\n",
+					  path->failures);
+		return;
+	}
+	if (!path->retry_at) {
+		delay_ms = rtrs_backoff_ms(path->failures, path->sess->reconnect_delay_ms,
+					   get_random_u32());
+		path->retry_at = (jiffies + msecs_to_jiffies(delay_ms)) | 1;
+	}
+	if (!now && time_before(jiffies, path->retry_at)) {
+		queue_delayed_work(rtrs_clt_wq, &path->dwork, path->retry_at - jiffies);
+		return;
+	}
+	path->retry_at = 0;
+	path->max_failures_hit = false;
+	rtrs_clt_path_event(path, RTRS_CLT_EV_RETRY);
+}
+
+static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
+{
+	int ret = rtrs_clt_path_connect(path);
+
+	if (ret) {
+		path->failures++;
+		path->reconnects_failed++;
+		rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, ret);
+	}
+	rtrs_clt_path_attempt_done(path);
+}
+
+static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
+{
+	if (path->counted_up)
+		rtrs_clt_path_info(path, "disconnected: error %d\n", READ_ONCE(path->error));
+	rtrs_clt_path_teardown(path);
+}
+
+/**
+ * rtrs_clt_path_work() - do what the path's state asks for
+ * @work: the path's dwork
+ *
+ * The one place that connects and tears down.  Everything it waits for is bounded.
+ *
+ * Context: process, workqueue rtrs-client; takes the path mutex.  No allocation here recurses into
+ * writeback, which may be waiting for this very path.
+ */
+void rtrs_clt_path_work(struct work_struct *work)
+{
+	struct rtrs_clt_path *path = container_of(work, struct rtrs_clt_path, dwork.work);
+	unsigned int noio = memalloc_noio_save();
+
+	mutex_lock(&path->mutex);
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_RECONNECTING) {
+		rtrs_clt_path_lost(path);
+		rtrs_clt_path_retry(path);
+	}
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING)
+		rtrs_clt_path_attempt(path);
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CLOSING) {
+		rtrs_clt_path_lost(path);
+		rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE_DONE);
+	}
+	mutex_unlock(&path->mutex);
+	memalloc_noio_restore(noio);
+}

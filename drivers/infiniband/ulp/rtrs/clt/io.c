@@ -1,0 +1,739 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests: submit, complete, fail over (protocol sections 5 and 6).
+ *
+ * Operation: a request uses its permit's slot on one path at a time.  A WRITE gathers the local pages by
+ * SGEs and needs no registration unless it has too many elements; such a region is local only, so it is
+ * invalidated lazily, in front of its next registration.  A READ registers its pages for the server,
+ * which invalidates them with its answer; where it did not, we do and wait.
+ *
+ * Ownership: state 0 means idle.  The submitter sets BUSY, builds and posts, then sets POSTED.  The
+ * handler of the response sets RESPONDED.  Whoever of the two comes second goes on to complete, so that
+ * a response that overtakes the poster, or that a hostile server sends early, never completes a request
+ * whose pages are still being posted.  Where a LOCAL_INV has to be awaited, its handler completes.  After
+ * the queues of a path are drained the path's worker owns all that is left.
+ *
+ * Errors: whatever a server can send wrong breaks the path, with one message; it never completes a
+ * request it should not.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/bitmap.h>
+#include <linux/module.h>
+#include <linux/uio.h>
+
+#include "../proto/imm.h"
+#include "clt.h"
+
+/**
+ * struct rtrs_clt_io - what a request is made from, on whichever path
+ * @dir: READ or WRITE
+ * @slot: the permit's slot
+ * @con: the permit's connection
+ * @conf_fn: completion callback
+ * @priv: its argument
+ * @vec: user message
+ * @nr_vec: entries of @vec
+ * @usr_len: bytes of the user message
+ * @data_len: bytes of data
+ * @sg: data pages
+ * @sg_cnt: entries of @sg
+ * @failover: taken over from another path
+ */
+struct rtrs_clt_io {
+	u8 dir;
+	u16 slot;
+	u16 con;
+	void (*conf_fn)(void *priv, int errno);
+	void *priv;
+	const struct kvec *vec;
+	size_t nr_vec;
+	size_t usr_len;
+	size_t data_len;
+	struct scatterlist *sg;
+	unsigned int sg_cnt;
+	bool failover;
+};
+
+/**
+ * struct rtrs_clt_chain - the sends of one request while they are built
+ * @wr: the WRITE with immediate that carries it
+ * @sge: its elements: data, then user message and header
+ * @first: start of the chain
+ * @nr: WRs in the chain
+ */
+struct rtrs_clt_chain {
+	struct ib_rdma_wr wr;
+	struct ib_sge sge[RTRS_CLT_DATA_SGES + 1];
+	struct ib_send_wr *first;
+	u32 nr;
+};
+
+static enum dma_data_direction rtrs_clt_dma_dir(const struct rtrs_clt_req *req)
+{
+	return req->dir == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+static void rtrs_clt_req_unmap(struct rtrs_clt_req *req)
+{
+	if (!req->nents)
+		return;
+	ib_dma_unmap_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
+	req->nents = 0;
+}
+
+static void rtrs_clt_count_done(struct rtrs_clt_req *req)
+{
+	struct rtrs_clt_path *path = req->path;
+
+	atomic_dec(&path->inflight);
+	if (req->cpu != raw_smp_processor_id()) {
+		this_cpu_inc(path->stats->to);
+		per_cpu_ptr(path->stats, req->cpu)->from++;
+	}
+}
+
+/* Last step for a request that ends with its ULP: the slot may be used again inside conf_fn. */
+static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
+{
+	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
+	void *priv = req->priv;
+
+	rtrs_clt_req_unmap(req);
+	rtrs_clt_count_done(req);
+	/* Nobody submits to this slot before conf_fn gave the permit back. */
+	atomic_set_release(&req->state, 0);
+	conf_fn(priv, error);
+}
+
+/* The request was answered and posted: finish it, or take the server's key away first. */
+static void rtrs_clt_req_answered(struct rtrs_clt_req *req)
+{
+	struct rtrs_clt_conn *cc = req->conn;
+	struct ib_send_wr *inv;
+	int ret;
+
+	if (req->dir == READ && req->mr.valid) {
+		if (req->invalidated) {
+			req->mr.valid = false;
+		} else {
+			inv = rtrs_mr_inv_wr(&req->mr, &req->inv_cqe);
+			ret = rtrs_conn_post(&cc->conn, inv, inv, 1, true);
+			if (ret)
+				/* The region dies with the path; its worker completes the request. */
+				rtrs_clt_path_error(req->path, ret);
+			return;
+		}
+	}
+	rtrs_clt_req_finish(req, req->error);
+}
+
+/**
+ * rtrs_clt_inv_done() - handler of an awaited LOCAL_INV
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, inv_cqe);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			rtrs_clt_path_err_rl(req->path, "LOCAL_INV of slot %u failed: %s\n",
+					     req->slot, ib_wc_status_msg(wc->status));
+		rtrs_clt_path_error(req->path, -ECONNABORTED);
+		return;
+	}
+	rtrs_conn_send_completed(&req->conn->conn);
+	req->mr.valid = false;
+	rtrs_clt_req_finish(req, req->error);
+}
+
+/**
+ * rtrs_clt_send_done() - handler of all other sends
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
+					     cc->conn.cid, ib_wc_status_msg(wc->status));
+		rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
+				    -ETIMEDOUT : -ECONNABORTED);
+		return;
+	}
+	rtrs_conn_send_completed(&cc->conn);
+}
+
+/* Find the request a response is for, and check that it may be answered here and now. */
+static struct rtrs_clt_req *rtrs_clt_rsp_req(struct rtrs_clt_conn *cc, u32 slot)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rtrs_clt_req *req;
+	int state;
+
+	if (unlikely(slot >= path->sess->queue_depth)) {
+		rtrs_clt_path_err_rl(path, "server answers slot %u, valid are 0..%u\n", slot,
+				     path->sess->queue_depth - 1);
+		return NULL;
+	}
+	req = &path->reqs[slot];
+	state = atomic_read_acquire(&req->state);
+	if (unlikely(!(state & RTRS_REQ_BUSY) || (state & RTRS_REQ_RESPONDED) ||
+		     req->conn != cc)) {
+		rtrs_clt_path_err_rl(path, "server answers slot %u on connection %u, where no request waits\n",
+				     slot, cc->conn.cid);
+		return NULL;
+	}
+	return req;
+}
+
+static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_wc *wc,
+			     const struct rtrs_msg_rkey_rsp *msg)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rtrs_clt_req *req;
+	u32 slot, rkey;
+	int error;
+
+	rtrs_imm_io_rsp_decode(imm, &slot, &error);
+	req = rtrs_clt_rsp_req(cc, slot);
+	if (unlikely(!req))
+		return -EPROTO;
+	if (msg) {
+		if (rtrs_wire_get_rkey_rsp(msg, wc->byte_len, slot, &rkey)) {
+			rtrs_clt_path_err_rl(path, "malformed RKEY_RSP for slot %u, %u bytes\n",
+					     slot, wc->byte_len);
+			return -EPROTO;
+		}
+		path->rbufs[slot].rkey = rkey;
+	}
+	req->error = error;
+	/* A claim to have invalidated is believed only if the invalidation was seen. */
+	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr.mr->rkey;
+	cc->inv_rkey = 0;
+
+	if (atomic_fetch_or(RTRS_REQ_RESPONDED, &req->state) & RTRS_REQ_POSTED)
+		rtrs_clt_req_answered(req);
+	return 0;
+}
+
+static int rtrs_clt_heartbeat(struct rtrs_clt_conn *cc, u32 type)
+{
+	struct rtrs_clt_path *path = cc->path;
+
+	if (type == RTRS_IMM_HB_ACK) {
+		rtrs_hb_acked(&path->hb);
+		return 0;
+	}
+	return rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(true));
+}
+
+static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
+			const struct rtrs_msg_rkey_rsp *msg)
+{
+	u32 imm = be32_to_cpu(wc->ex.imm_data);
+	u32 type = rtrs_imm_type(imm);
+
+	switch (type) {
+	case RTRS_IMM_IO_RSP:
+	case RTRS_IMM_IO_RSP_W_INV:
+		/* Hard interop rules 1 and 2: the kind of message follows from NEW_RKEY. */
+		if (cc->path->new_rkey != !!msg) {
+			rtrs_clt_path_err_rl(cc->path, "completion %s an rkey, the server announced the opposite\n",
+					     msg ? "with" : "without");
+			return -EPROTO;
+		}
+		return rtrs_clt_response(cc, imm, wc, msg);
+	case RTRS_IMM_HB_MSG:
+	case RTRS_IMM_HB_ACK:
+		return rtrs_clt_heartbeat(cc, type);
+	default:
+		rtrs_clt_path_err_rl(cc->path, "unknown immediate type %u ignored\n", type);
+		return 0;
+	}
+}
+
+static bool rtrs_clt_recv_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return false;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rtrs_clt_path_err_rl(cc->path, "receive on connection %u failed: %s\n",
+				     cc->conn.cid, ib_wc_status_msg(wc->status));
+	rtrs_clt_path_error(cc->path, -ECONNRESET);
+	return true;
+}
+
+/* What a receive means, its buffer still ours. */
+static int rtrs_clt_received(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
+			     const struct rtrs_msg_rkey_rsp *msg)
+{
+	rtrs_hb_alive(&cc->path->hb);
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		return rtrs_clt_imm(cc, wc, NULL);
+	if (wc->wc_flags & IB_WC_WITH_IMM)
+		return rtrs_clt_imm(cc, wc, msg);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		cc->inv_rkey = wc->ex.invalidate_rkey;
+		return 0;
+	}
+	rtrs_clt_path_err_rl(cc->path, "unexpected message of %u bytes on connection %u\n",
+			     wc->byte_len, cc->conn.cid);
+	return -EPROTO;
+}
+
+/**
+ * rtrs_clt_recv_done() - handler of receives without buffer
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+	int ret;
+
+	if (unlikely(rtrs_clt_recv_failed(cc, wc)))
+		return;
+	/* First, so that the server never finds the queue empty. */
+	ret = rtrs_conn_recv_consumed(&cc->conn);
+	if (likely(!ret))
+		ret = rtrs_clt_received(cc, wc, NULL);
+	if (unlikely(ret))
+		rtrs_clt_path_error(cc->path, ret);
+}
+
+static int rtrs_clt_post_rsp(struct rtrs_clt_conn *cc, u32 i)
+{
+	return rtrs_conn_post_recv_buf(&cc->conn, &cc->rsps[i].cqe,
+				       cc->rsp_dma + i * sizeof(*cc->rsp_buf),
+				       sizeof(*cc->rsp_buf));
+}
+
+/**
+ * rtrs_clt_rsp_done() - handler of receives with a buffer for RKEY_RSP
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+	u32 i = container_of(wc->wr_cqe, struct rtrs_clt_rsp, cqe) - cc->rsps;
+	struct rtrs_msg_rkey_rsp msg;
+	int ret;
+
+	if (unlikely(rtrs_clt_recv_failed(cc, wc)))
+		return;
+	ib_dma_sync_single_for_cpu(cc->path->dev, cc->rsp_dma + i * sizeof(msg), sizeof(msg),
+				   DMA_FROM_DEVICE);
+	msg = cc->rsp_buf[i];
+	/* Posted again before the answer is acted on: the server never finds the queue empty. */
+	ret = rtrs_clt_post_rsp(cc, i);
+	if (likely(!ret))
+		ret = rtrs_clt_received(cc, wc, &msg);
+	if (unlikely(ret))
+		rtrs_clt_path_error(cc->path, ret);
+}
+
+/**
+ * rtrs_clt_post_receives() - post the receives of a connection
+ * @cc: connection, no completion has come yet
+ * @nr: how many the server may use up
+ *
+ * Context: process.
+ * Return: 0 or an error of ib_post_recv().
+ */
+int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr)
+{
+	u32 i;
+	int ret;
+
+	if (!cc->rsps)
+		return rtrs_conn_post_recv_empty(&cc->conn, nr + RTRS_RECV_BATCH);
+	for (i = 0; i < cc->nr_rsps; i++) {
+		ret = rtrs_clt_post_rsp(cc, i);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Put the data of a WRITE into SGEs; sum of the list must cover @req->data_len. */
+static int rtrs_clt_gather(struct rtrs_clt_req *req, struct ib_sge *sge)
+{
+	u32 lkey = req->path->pd->local_dma_lkey;
+	size_t left = req->data_len;
+	struct scatterlist *sg;
+	int i, nr = 0;
+
+	for_each_sg(req->sg, sg, req->nents, i) {
+		if (!left)
+			break;
+		sge[nr].addr = sg_dma_address(sg);
+		sge[nr].length = min_t(size_t, left, sg_dma_len(sg));
+		sge[nr].lkey = lkey;
+		left -= sge[nr].length;
+		nr++;
+	}
+	return left ? -EINVAL : nr;
+}
+
+/* Register the pages; LOCAL_INV of a previous, local-only mapping goes in front. */
+static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain, int access)
+{
+	struct ib_cqe *cqe = &req->conn->conn.send_cqe;
+	struct ib_send_wr *inv = NULL;
+	int ret;
+
+	if (req->mr.valid)
+		inv = rtrs_mr_inv_wr(&req->mr, cqe);
+	ret = rtrs_mr_map(&req->mr, req->sg, req->nents, access, cqe);
+	if (likely(!ret) && unlikely(req->mr.mr->length < req->data_len)) {
+		rtrs_mr_unmap(&req->mr, inv);
+		ret = -EINVAL;
+	}
+	if (unlikely(ret))
+		return ret;
+
+	req->mr.reg_wr.wr.next = chain->first;
+	chain->first = &req->mr.reg_wr.wr;
+	chain->nr++;
+	if (inv) {
+		inv->next = chain->first;
+		chain->first = inv;
+		chain->nr++;
+	}
+	return 0;
+}
+
+/* Data part of a WRITE. Returns number of SGEs or errno. */
+static int rtrs_clt_build_write(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain)
+{
+	int ret;
+
+	if (!req->data_len)
+		return 0;
+	if (req->nents <= req->path->data_sges)
+		return rtrs_clt_gather(req, chain->sge);
+	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE);
+	if (unlikely(ret))
+		return ret;
+	chain->sge[0] = (struct ib_sge) {
+		.addr = req->mr.mr->iova,
+		.length = req->data_len,
+		.lkey = req->mr.mr->lkey,
+	};
+	return 1;
+}
+
+/* Header behind the user message, and the data part. Returns number of data SGEs or errno. */
+static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain, size_t *hdr_len)
+{
+	void *hdr = req->buf + req->usr_len;
+	struct rtrs_sg_desc desc;
+	int ret;
+
+	if (req->dir == WRITE) {
+		*hdr_len = rtrs_wire_put_write(hdr, req->usr_len);
+		return rtrs_clt_build_write(req, chain);
+	}
+	if (!req->data_len) {
+		*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, false, NULL);
+		return 0;
+	}
+	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
+	if (unlikely(ret))
+		return ret;
+	rtrs_wire_put_desc(&desc, req->mr.mr->iova, req->mr.mr->rkey, req->data_len);
+	*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, true, &desc);
+	return 0;
+}
+
+static int rtrs_clt_post_request(struct rtrs_clt_req *req)
+{
+	struct rtrs_clt_path *path = req->path;
+	struct rtrs_rbuf *rbuf = &path->rbufs[req->slot];
+	struct rtrs_clt_chain chain = {
+		.first = &chain.wr.wr,
+		.nr = 1,
+	};
+	size_t hdr_len, msg_len;
+	u64 off = req->data_len;
+	int nr_sge, ret;
+
+	nr_sge = rtrs_clt_build(req, &chain, &hdr_len);
+	if (unlikely(nr_sge < 0))
+		return nr_sge;
+	msg_len = req->usr_len + hdr_len;
+	ib_dma_sync_single_for_device(path->dev, req->dma, msg_len, DMA_TO_DEVICE);
+	chain.sge[nr_sge++] = (struct ib_sge) {
+		.addr = req->dma,
+		.length = msg_len,
+		.lkey = path->pd->local_dma_lkey,
+	};
+	chain.wr.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off;
+	chain.wr.rkey = rbuf->rkey;
+	chain.wr.wr.wr_cqe = &req->conn->conn.send_cqe;
+	chain.wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	chain.wr.wr.sg_list = chain.sge;
+	chain.wr.wr.num_sge = nr_sge;
+	chain.wr.wr.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(req->slot, off + req->usr_len,
+							      path->sess->mem_bits));
+	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, false);
+	if (unlikely(ret) && chain.nr > 1)
+		rtrs_mr_unmap(&req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
+	return ret;
+}
+
+static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
+{
+	size_t hdr = io->dir == WRITE ? sizeof(struct rtrs_msg_write) : RTRS_MAX_IO_HDR_BYTES;
+
+	if (io->usr_len > path->max_hdr_size - hdr ||
+	    io->data_len > path->chunk_size - hdr - io->usr_len)
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int rtrs_clt_map_data(struct rtrs_clt_req *req)
+{
+	if (!req->data_len)
+		return 0;
+	if (unlikely(!req->sg_cnt))
+		return -EINVAL;
+	req->nents = ib_dma_map_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
+	return req->nents ? 0 : -EINVAL;
+}
+
+static void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io *io)
+{
+	size_t i, off = 0;
+
+	req->conn = &req->path->conns[io->con];
+	req->dir = io->dir;
+	req->invalidated = false;
+	req->failover = io->failover;
+	req->cpu = raw_smp_processor_id();
+	req->error = 0;
+	req->conf_fn = io->conf_fn;
+	req->priv = io->priv;
+	req->sg = io->sg;
+	req->sg_cnt = io->sg_cnt;
+	req->nents = 0;
+	req->data_len = io->data_len;
+	req->usr_len = io->usr_len;
+	for (i = 0; i < io->nr_vec; i++) {
+		memcpy(req->buf + off, io->vec[i].iov_base, io->vec[i].iov_len);
+		off += io->vec[i].iov_len;
+	}
+}
+
+static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
+{
+	int dir = io->dir == WRITE;
+
+	this_cpu_inc(path->stats->cnt[dir]);
+	this_cpu_add(path->stats->bytes[dir], io->data_len + io->usr_len);
+	if (io->failover)
+		this_cpu_inc(path->stats->failover);
+}
+
+/*
+ * Send on one path.  RCU read section with the path seen CONNECTED in it: the path's worker waits for a
+ * grace period before it takes anything away.
+ */
+static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
+{
+	struct rtrs_clt_req *req = &path->reqs[io->slot];
+	int ret;
+
+	ret = rtrs_clt_check_len(path, io);
+	if (unlikely(ret))
+		return ret;
+	if (WARN_ON_ONCE(atomic_cmpxchg_acquire(&req->state, 0, RTRS_REQ_BUSY)))
+		return -EBUSY;	/* the ULP used one permit for two requests */
+	rtrs_clt_req_init(req, io);
+	ret = rtrs_clt_map_data(req);
+	if (unlikely(ret))
+		goto err_idle;
+	atomic_inc(&path->inflight);
+	ret = rtrs_clt_post_request(req);
+	if (unlikely(ret))
+		goto err_unmap;
+	rtrs_clt_count_sent(path, io);
+	if (unlikely(atomic_fetch_or(RTRS_REQ_POSTED, &req->state) & RTRS_REQ_RESPONDED))
+		rtrs_clt_req_answered(req);
+	return 0;
+
+err_unmap:
+	atomic_dec(&path->inflight);
+	rtrs_clt_req_unmap(req);
+	if (ret != -EAGAIN && ret != -EINVAL)
+		rtrs_clt_path_error(path, ret);
+err_idle:
+	atomic_set_release(&req->state, 0);
+	return ret;
+}
+
+/* Send on the path the policy likes best, on the next one if that fails. */
+static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *io)
+{
+	DECLARE_BITMAP(tried, RTRS_MAX_PATHS) = {};
+	struct rtrs_clt_path *path;
+	struct rtrs_clt_paths *paths;
+	int ret = -ECONNABORTED;
+
+	rcu_read_lock();
+	paths = rcu_dereference(sess->paths);
+	while (paths && (path = rtrs_clt_mp_next(sess, paths, tried))) {
+		ret = rtrs_clt_send_on(path, io);
+		/* Wrong on one path is wrong on all. */
+		if (!ret || ret == -EMSGSIZE || ret == -EINVAL || ret == -EBUSY)
+			break;
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+/* Move one request that the lost path owed an answer to another path. */
+static void rtrs_clt_req_fail_over(struct rtrs_clt_req *req)
+{
+	struct rtrs_clt_sess *sess = req->path->sess;
+	struct kvec vec = { .iov_base = req->buf, .iov_len = req->usr_len };
+	struct rtrs_clt_io io = {
+		.dir = req->dir,
+		.slot = req->slot,
+		.con = req->conn->conn.cid,
+		.conf_fn = req->conf_fn,
+		.priv = req->priv,
+		.vec = &vec,
+		.nr_vec = 1,
+		.usr_len = req->usr_len,
+		.data_len = req->data_len,
+		.sg = req->sg,
+		.sg_cnt = req->sg_cnt,
+		.failover = true,
+	};
+
+	rtrs_clt_req_unmap(req);
+	rtrs_clt_count_done(req);
+	atomic_set_release(&req->state, 0);
+	if (READ_ONCE(sess->closing) || rtrs_clt_send(sess, &io))
+		io.conf_fn(io.priv, -ECONNABORTED);
+}
+
+/**
+ * rtrs_clt_fail_over() - send what a lost path left unanswered over other paths
+ * @path: not CONNECTED for a grace period, its queues drained: nobody else owns its requests
+ *
+ * Requests that were answered already are completed with their result.  Regions stay marked valid for
+ * nobody: they are freed next.
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_fail_over(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_req *req;
+	u32 slot;
+	int state;
+
+	lockdep_assert_held(&path->mutex);
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		state = atomic_read_acquire(&req->state);
+		if (!state)
+			continue;
+		if (state & RTRS_REQ_RESPONDED)
+			rtrs_clt_req_finish(req, req->error);
+		else
+			rtrs_clt_req_fail_over(req);
+	}
+}
+
+/**
+ * rtrs_clt_request() - send a request
+ * @dir: READ or WRITE
+ * @ops: completion callback and its argument, copied
+ * @sess: open session
+ * @permit: permit of the session; one request at a time
+ * @vec: user message, copied
+ * @nr: entries of @vec
+ * @len: bytes of data
+ * @sg: data pages, the caller's until the callback; entries cover at least @len bytes
+ * @sg_cnt: entries of @sg
+ *
+ * API specification section 2.  The callback may run before this function returns.
+ *
+ * Context: any.
+ * Return: 0: the callback is called exactly once.  Else it is not called: -ECONNABORTED no connected
+ * path, -EMSGSIZE too large for a slot, -EINVAL list does not cover @len or cannot be mapped, -EAGAIN
+ * send queue full for the moment, or an error of the device.
+ */
+int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
+		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
+		     struct scatterlist *sg, unsigned int sg_cnt)
+{
+	struct rtrs_clt_io io = {
+		.dir = dir == WRITE ? WRITE : READ,
+		.slot = permit->slot,
+		.con = permit->con,
+		.conf_fn = ops->conf_fn,
+		.priv = ops->priv,
+		.vec = vec,
+		.nr_vec = nr,
+		.data_len = len,
+		.sg = sg,
+		.sg_cnt = sg_cnt,
+	};
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		io.usr_len += vec[i].iov_len;
+	return rtrs_clt_send(sess, &io);
+}
+EXPORT_SYMBOL(rtrs_clt_request);
+
+/**
+ * rtrs_clt_rdma_cq_direct() - complete polled requests
+ * @sess: open session
+ * @index: I/O connection, counted from 0; polled ones follow the others
+ *
+ * All connected paths are polled: a request may have failed over to any of them.
+ *
+ * Context: any in which the ULP's callbacks may run.
+ * Return: number of completions, or -1 if no path is connected.
+ */
+int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index)
+{
+	const struct rtrs_clt_paths *paths;
+	struct rtrs_clt_conn *cc;
+	unsigned int i;
+	int ret = -1, nr;
+
+	if (index + 1 >= sess->nr_conns)
+		return 0;
+	rcu_read_lock();
+	paths = rcu_dereference(sess->paths);
+	for (i = 0; paths && i < paths->nr; i++) {
+		if (rtrs_clt_path_state(paths->path[i]) != RTRS_CLT_PATH_CONNECTED)
+			continue;
+		cc = &paths->path[i]->conns[index + 1];
+		nr = cc->conn.cq.ctx == RTRS_CQ_DIRECT ? rtrs_cq_poll(&cc->conn.cq) : 0;
+		ret = max(ret, 0) + nr;
+	}
+	rcu_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL(rtrs_clt_rdma_cq_direct);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* rtrs-client: module. */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/module.h>
+
+#include "clt.h"
+
+MODULE_DESCRIPTION("RTRS (RDMA Transport) client");
+MODULE_LICENSE("GPL");
+
+static int __init rtrs_clt_init(void)
+{
+	int ret;
+
+	/* Writeback waits for paths to be torn down and requests to move. */
+	rtrs_clt_wq = alloc_workqueue("rtrs-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rtrs_clt_wq)
+		return -ENOMEM;
+	ret = rtrs_clt_sysfs_init();
+	if (ret)
+		destroy_workqueue(rtrs_clt_wq);
+	return ret;
+}
+
+static void __exit rtrs_clt_exit(void)
+{
+	/* No session is left: a ULP that has one open holds a reference to this module. */
+	rtrs_clt_sysfs_exit();
+	destroy_workqueue(rtrs_clt_wq);
+	/* Path tables and permits may still be in a grace period. */
+	rcu_barrier();
+}
+
+module_init(rtrs_clt_init);
+module_exit(rtrs_clt_exit);

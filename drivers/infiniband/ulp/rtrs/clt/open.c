@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Opening and closing sessions (API specification section 2). */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/list.h>
+#include <linux/module.h>
+
+#include "clt.h"
+
+/* All sessions, also those being opened or closed: a name is in use from the first to the last moment. */
+static LIST_HEAD(rtrs_clt_sessions);
+static DEFINE_MUTEX(rtrs_clt_sessions_mutex);
+
+static int rtrs_clt_reserve_name(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_sess *other;
+	int ret = 0;
+
+	mutex_lock(&rtrs_clt_sessions_mutex);
+	list_for_each_entry(other, &rtrs_clt_sessions, entry)
+		if (!strcmp(other->name, sess->name))
+			ret = -EEXIST;
+	if (!ret)
+		list_add_tail(&sess->entry, &rtrs_clt_sessions);
+	mutex_unlock(&rtrs_clt_sessions_mutex);
+	if (ret)
+		pr_err("session name '%s' is in use\n", sess->name);
+	return ret;
+}
+
+static void rtrs_clt_sess_end(struct rtrs_clt_sess *sess)
+{
+	/* The name is free again when nothing of the session is left in sysfs. */
+	get_device(&sess->dev);
+	rtrs_clt_sess_destroy(sess);
+	mutex_lock(&rtrs_clt_sessions_mutex);
+	list_del(&sess->entry);
+	mutex_unlock(&rtrs_clt_sessions_mutex);
+	put_device(&sess->dev);
+}
+
+static int rtrs_clt_create_paths(struct rtrs_clt_sess *sess, const struct rtrs_addr *addrs,
+				 size_t nr)
+{
+	struct rtrs_clt_path *path;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		path = rtrs_clt_path_create(sess, &addrs[i]);
+		if (IS_ERR(path))
+			return PTR_ERR(path);
+	}
+	return 0;
+}
+
+/*
+ * Connect the paths.  One after the other until the first is up: its connection creates the session on
+ * the server and brings the queue depth.  The rest together.  Those that fail keep trying.
+ */
+static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_paths *paths = rcu_dereference_protected(sess->paths, true);
+	unsigned int i, first;
+	int ret = 0, err = 0;
+
+	for (first = 0; first < paths->nr; first++) {
+		rtrs_clt_path_start(paths->path[first]);
+		ret = rtrs_clt_path_wait_first(paths->path[first]);
+		if (!ret)
+			break;
+		err = err ?: ret;
+	}
+	if (ret)
+		return err;
+	for (i = first + 1; i < paths->nr; i++)
+		rtrs_clt_path_start(paths->path[i]);
+	for (i = first + 1; i < paths->nr; i++)
+		rtrs_clt_path_wait_first(paths->path[i]);
+	return 0;
+}
+
+/* From now on the ULP hears of lost and returned sessions; it must not have missed a loss. */
+static int rtrs_clt_sess_set_opened(struct rtrs_clt_sess *sess)
+{
+	int ret = 0;
+
+	mutex_lock(&sess->ev_mutex);
+	if (sess->paths_up)
+		sess->opened = true;
+	else
+		ret = -ECONNRESET;
+	mutex_unlock(&sess->ev_mutex);
+	return ret;
+}
+
+static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_queues)
+{
+	if (!rtrs_wire_name_valid(name)) {
+		pr_err("session name '%.*s' is not valid: 1 to %d characters, no '/' and no '.'\n",
+		       RTRS_NAME_LEN, name, RTRS_NAME_LEN - 1);
+		return -EINVAL;
+	}
+	if (!path_cnt || path_cnt > RTRS_MAX_PATHS) {
+		pr_err("session %s: %zu paths given, allowed are 1 to %d\n", name, path_cnt,
+		       RTRS_MAX_PATHS);
+		return -EINVAL;
+	}
+	if (nr_poll_queues > RTRS_MAX_CONS - 1 - nr_cpu_ids) {
+		pr_err("session %s: %u poll queues given, allowed are 0 to %u\n", name,
+		       nr_poll_queues, RTRS_MAX_CONS - 1 - nr_cpu_ids);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * rtrs_clt_open() - open a session
+ * @ops: callbacks, copied
+ * @pathname: name of the session
+ * @paths: addresses of its paths, copied
+ * @path_cnt: number of @paths, 1 to RTRS_MAX_PATHS
+ * @port: port for paths added later
+ * @pdu_sz: extra bytes behind each permit, for the ULP
+ * @reconnect_delay_sec: longest delay between two attempts to connect, in seconds
+ * @max_reconnect_attempts: failed attempts before a path is given up; 0 never try again, -1 for ever
+ * @nr_poll_queues: polled connections per path, behind one I/O connection per CPU
+ *
+ * API specification section 2, with one difference: the session opens when at least one path connects,
+ * and the others go on trying.
+ *
+ * Context: process, sleeps for as long as connecting takes.
+ * Return: the session for rtrs_clt_close(), or ERR_PTR: -EINVAL wrong argument, -EEXIST name in use or a
+ * path given twice, -ENOMEM, or why the first path did not connect.
+ */
+struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathname,
+				    const struct rtrs_addr *paths, size_t path_cnt,
+				    u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
+				    s16 max_reconnect_attempts, u32 nr_poll_queues)
+{
+	struct rtrs_clt_sess *sess;
+	int ret;
+
+	ret = rtrs_clt_check_args(pathname, path_cnt, nr_poll_queues);
+	if (ret)
+		return ERR_PTR(ret);
+	sess = rtrs_clt_sess_alloc(pathname, pdu_sz, nr_poll_queues);
+	if (!sess)
+		return ERR_PTR(-ENOMEM);
+	sess->ops = *ops;
+	sess->port = port;
+	sess->reconnect_delay_ms = reconnect_delay_sec * MSEC_PER_SEC;
+	sess->max_reconnect_attempts = max_reconnect_attempts;
+	ret = rtrs_clt_reserve_name(sess);
+	if (ret) {
+		rtrs_clt_sess_free(sess);
+		return ERR_PTR(ret);
+	}
+	rtrs_clt_sess_init_dev(sess);
+
+	ret = rtrs_clt_create_paths(sess, paths, path_cnt);
+	if (!ret)
+		ret = rtrs_clt_connect_paths(sess);
+	if (!ret)
+		ret = rtrs_clt_sess_alloc_permits(sess);
+	if (!ret)
+		ret = rtrs_clt_sess_publish(sess);
+	if (!ret)
+		ret = rtrs_clt_sess_set_opened(sess);
+	if (ret) {
+		rtrs_clt_sess_end(sess);
+		return ERR_PTR(ret);
+	}
+	return sess;
+}
+EXPORT_SYMBOL(rtrs_clt_open);
+
+/**
+ * rtrs_clt_close() - close a session
+ * @sess: open session; not used any more after this call, but for permits to give back
+ *
+ * Requests in flight are completed with -ECONNABORTED.  Waits until all permits are given back.
+ *
+ * Context: process, sleeps.
+ */
+void rtrs_clt_close(struct rtrs_clt_sess *sess)
+{
+	rtrs_clt_sess_end(sess);
+}
+EXPORT_SYMBOL(rtrs_clt_close);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The path object and its state.
+ *
+ * One writer: rtrs_clt_path_event() is the only place that changes the state.  CM handlers, completions,
+ * the heartbeat and sysfs only report events; the path's worker (connect.c) does what they ask for.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/slab.h>
+
+#include "clt.h"
+
+struct workqueue_struct *rtrs_clt_wq;
+
+/**
+ * rtrs_clt_path_event() - report an event to a path
+ * @path: the path
+ * @ev: what happened
+ *
+ * Context: any.
+ * Return: true if the event applied in the path's state.
+ */
+bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev)
+{
+	struct rtrs_fsm_step step;
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->state_lock, flags);
+	step = rtrs_clt_path_step(path->_state, ev);
+	if (step.valid)
+		/* PAIRS: rtrs_clt_path_state() */
+		smp_store_release(&path->_state, step.next);
+	spin_unlock_irqrestore(&path->state_lock, flags);
+
+	if (step.actions & RTRS_FSM_ACT_WAKE)
+		wake_up_all(&path->state_wq);
+	if (step.actions & RTRS_FSM_ACT_WORK)
+		mod_delayed_work(rtrs_clt_wq, &path->dwork, 0);
+	return step.valid;
+}
+
+/**
+ * rtrs_clt_path_error() - something broke the path
+ * @path: the path
+ * @error: negative errno; the first one of an attempt is kept as its reason
+ *
+ * Context: any.
+ */
+void rtrs_clt_path_error(struct rtrs_clt_path *path, int error)
+{
+	cmpxchg(&path->error, 0, error);
+	rtrs_clt_path_event(path, RTRS_CLT_EV_ERROR);
+}
+
+/**
+ * rtrs_clt_path_attempt_done() - an attempt to connect ended, wake who waits for that
+ * @path: the path
+ *
+ * Context: process.
+ */
+void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path)
+{
+	spin_lock_irq(&path->state_lock);
+	path->attempts++;
+	spin_unlock_irq(&path->state_lock);
+	wake_up_all(&path->state_wq);
+}
+
+/**
+ * rtrs_clt_path_count_up() - the path starts or stops to count as up for its session
+ * @path: the path
+ * @up: it is up
+ *
+ * Tells the ULP when the session's last path goes and when the first one is back.  Never before
+ * rtrs_clt_open() has returned, and not while the ULP closes the session itself.
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+	bool tell;
+
+	lockdep_assert_held(&path->mutex);
+	mutex_lock(&sess->ev_mutex);
+	path->counted_up = up;
+	if (up)
+		tell = !sess->paths_up++;
+	else
+		tell = !--sess->paths_up;
+	if (tell && sess->opened && !sess->closing)
+		sess->ops.link_ev(sess->ops.priv, up ? RTRS_CLT_LINK_EV_RECONNECTED :
+						       RTRS_CLT_LINK_EV_DISCONNECTED);
+	mutex_unlock(&sess->ev_mutex);
+}
+
+static void rtrs_clt_path_set_name(struct rtrs_clt_path *path)
+{
+	struct sockaddr_storage any = { .ss_family = path->dst.ss_family };
+	struct rtrs_addr addr = {
+		.src = path->addr.src ? path->addr.src : &any,
+		.dst = path->addr.dst,
+	};
+
+	rtrs_addr_to_str(&addr, path->name, sizeof(path->name));
+}
+
+/**
+ * rtrs_clt_path_alloc() - allocate a path that is about to connect
+ * @sess: its session
+ * @addr: addresses, copied
+ * @work: its worker
+ *
+ * The caller initialises @kobj at once; its last put ends in rtrs_clt_path_release().
+ *
+ * Context: process, may sleep.
+ * Return: the path in state CONNECTING without a worker running, or NULL.
+ */
+struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr,
+					  work_func_t work)
+{
+	struct rtrs_clt_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
+
+	if (!path)
+		return NULL;
+	path->stats = alloc_percpu(struct rtrs_io_stats);
+	if (!path->stats) {
+		kfree(path);
+		return NULL;
+	}
+	path->sess = sess;
+	get_device(&sess->dev);
+	uuid_gen(&path->uuid);
+	path->dst = *addr->dst;
+	path->addr.dst = &path->dst;
+	if (addr->src) {
+		path->src = *addr->src;
+		path->addr.src = &path->src;
+	}
+	rtrs_clt_path_set_name(path);
+	spin_lock_init(&path->state_lock);
+	mutex_init(&path->mutex);
+	mutex_init(&path->name_mutex);
+	init_waitqueue_head(&path->state_wq);
+	INIT_DELAYED_WORK(&path->dwork, work);
+	path->_state = RTRS_CLT_PATH_CONNECTING;
+	return path;
+}
+
+/**
+ * rtrs_clt_path_release() - free a path
+ * @path: torn down, and out of its session for a grace period
+ *
+ * Context: process.
+ */
+void rtrs_clt_path_release(struct rtrs_clt_path *path)
+{
+	u32 slot;
+
+	if (path->reqs)
+		for (slot = 0; slot < path->sess->queue_depth; slot++)
+			kfree(path->reqs[slot].buf);
+	kvfree(path->reqs);
+	kvfree(path->rbufs);
+	free_percpu(path->stats);
+	put_device(&path->sess->dev);
+	kfree(path);
+}

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * sysfs of the client: /sys/class/rtrs-client/<session>/ (sysfs specification section 1).
+ *
+ * Lifetime: a path's kobject and a session's device carry the reference counts of their objects.  A
+ * path holds its session.  Removing an attribute waits for who is inside it, so nothing here may be
+ * called with a lock held that an attribute takes.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "clt.h"
+
+static struct rtrs_clt_path *to_path(struct kobject *kobj)
+{
+	return container_of(kobj, struct rtrs_clt_path, kobj);
+}
+
+static struct rtrs_clt_sess *to_sess(struct device *dev)
+{
+	return container_of(dev, struct rtrs_clt_sess, dev);
+}
+
+/* All attributes that do something take "1". */
+static int rtrs_clt_want_one(const char *name, struct kobject *kobj, const char *buf)
+{
+	if (sysfs_streq(buf, "1"))
+		return 0;
+	pr_err("%s of %s: '%.*s' is not valid, write 1\n", name, kobject_name(kobj),
+	       (int)strcspn(buf, "\n"), buf);
+	return -EINVAL;
+}
+
+#define RTRS_CLT_PATH_RO(_name, _fmt, ...)						\
+static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf) \
+{											\
+	struct rtrs_clt_path *path = to_path(kobj);					\
+	ssize_t len;									\
+											\
+	mutex_lock(&path->name_mutex);							\
+	len = sysfs_emit(buf, _fmt, __VA_ARGS__);					\
+	mutex_unlock(&path->name_mutex);						\
+	return len;									\
+}											\
+static struct kobj_attribute rtrs_clt_##_name##_attr = __ATTR_RO(_name)
+
+RTRS_CLT_PATH_RO(hca_name, "%s\n", path->hca_name);
+RTRS_CLT_PATH_RO(hca_port, "%u\n", path->hca_port);
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	bool up = rtrs_clt_path_state(to_path(kobj)) == RTRS_CLT_PATH_CONNECTED;
+
+	return sysfs_emit(buf, "%s\n", up ? "connected" : "disconnected");
+}
+
+static struct kobj_attribute rtrs_clt_state_attr = __ATTR_RO(state);
+
+static ssize_t cur_latency_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lld ns\n", READ_ONCE(to_path(kobj)->hb.latency_ns));
+}
+
+static struct kobj_attribute rtrs_clt_cur_latency_attr = __ATTR_RO(cur_latency);
+
+/* The path's name is "src@dst"; each half has its own file. */
+static ssize_t src_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct rtrs_clt_path *path = to_path(kobj);
+	ssize_t len;
+
+	mutex_lock(&path->name_mutex);
+	len = sysfs_emit(buf, "%.*s\n", (int)strcspn(path->name, "@"), path->name);
+	mutex_unlock(&path->name_mutex);
+	return len;
+}
+
+static struct kobj_attribute rtrs_clt_src_addr_attr = __ATTR_RO(src_addr);
+
+static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	char text[RTRS_ADDR_STR_LEN];
+
+	sockaddr_to_str((struct sockaddr *)&to_path(kobj)->dst, text, sizeof(text));
+	return sysfs_emit(buf, "%s\n", text);
+}
+
+static struct kobj_attribute rtrs_clt_dst_addr_attr = __ATTR_RO(dst_addr);
+
+static ssize_t rtrs_clt_usage_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "Usage: echo 1 > %s\n", attr->attr.name);
+}
+
+static ssize_t reconnect_store(struct kobject *kobj, struct kobj_attribute *attr,
+			       const char *buf, size_t count)
+{
+	struct rtrs_clt_path *path = to_path(kobj);
+	int ret = rtrs_clt_want_one("reconnect", kobj, buf);
+
+	if (ret)
+		return ret;
+	ret = rtrs_clt_path_reconnect(path);
+	if (ret == -EBUSY)
+		rtrs_clt_path_err(path, "reconnect: not possible in state %s\n",
+				  rtrs_clt_path_state_name(rtrs_clt_path_state(path)));
+	return ret ?: count;
+}
+
+static struct kobj_attribute rtrs_clt_reconnect_attr =
+	__ATTR(reconnect, 0644, rtrs_clt_usage_show, reconnect_store);
+
+static ssize_t disconnect_store(struct kobject *kobj, struct kobj_attribute *attr,
+				const char *buf, size_t count)
+{
+	int ret = rtrs_clt_want_one("disconnect", kobj, buf);
+
+	if (ret)
+		return ret;
+	rtrs_clt_path_close(to_path(kobj));
+	return count;
+}
+
+static struct kobj_attribute rtrs_clt_disconnect_attr =
+	__ATTR(disconnect, 0644, rtrs_clt_usage_show, disconnect_store);
+
+static ssize_t remove_path_store(struct kobject *kobj, struct kobj_attribute *attr,
+				 const char *buf, size_t count)
+{
+	struct rtrs_clt_path *path = to_path(kobj);
+	int ret = rtrs_clt_want_one("remove_path", kobj, buf);
+
+	if (ret)
+		return ret;
+	/* Removing the file itself ends the protection that keeps the path alive. */
+	kobject_get(kobj);
+	if (sysfs_remove_file_self(kobj, &attr->attr))
+		rtrs_clt_path_destroy(path);
+	kobject_put(kobj);
+	return count;
+}
+
+static struct kobj_attribute rtrs_clt_remove_path_attr =
+	__ATTR(remove_path, 0644, rtrs_clt_usage_show, remove_path_store);
+
+static struct attribute *rtrs_clt_path_attrs[] = {
+	&rtrs_clt_hca_name_attr.attr,
+	&rtrs_clt_hca_port_attr.attr,
+	&rtrs_clt_src_addr_attr.attr,
+	&rtrs_clt_dst_addr_attr.attr,
+	&rtrs_clt_state_attr.attr,
+	&rtrs_clt_cur_latency_attr.attr,
+	&rtrs_clt_reconnect_attr.attr,
+	&rtrs_clt_disconnect_attr.attr,
+	&rtrs_clt_remove_path_attr.attr,
+	NULL
+};
+
+static const struct attribute_group rtrs_clt_path_group = {
+	.attrs = rtrs_clt_path_attrs,
+};
+
+static ssize_t rtrs_clt_show_migration(struct rtrs_clt_path *path, char *buf, size_t offset)
+{
+	ssize_t len = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const u64 *nr = (void *)per_cpu_ptr(path->stats, cpu) + offset;
+
+		len += sysfs_emit_at(buf, len, "%llu ", *nr);
+	}
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
+static ssize_t cpu_migration_from_show(struct kobject *kobj, struct kobj_attribute *attr,
+				       char *buf)
+{
+	return rtrs_clt_show_migration(to_path(kobj), buf, offsetof(struct rtrs_io_stats, from));
+}
+
+static ssize_t cpu_migration_to_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return rtrs_clt_show_migration(to_path(kobj), buf, offsetof(struct rtrs_io_stats, to));
+}
+
+static void rtrs_clt_reset_migration(struct rtrs_clt_path *path)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu_ptr(path->stats, cpu)->from = 0;
+		per_cpu_ptr(path->stats, cpu)->to = 0;
+	}
+}
+
+static void rtrs_clt_reset_rdma(struct rtrs_clt_path *path)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct rtrs_io_stats *s = per_cpu_ptr(path->stats, cpu);
+
+		memset(s->cnt, 0, sizeof(s->cnt));
+		memset(s->bytes, 0, sizeof(s->bytes));
+		s->failover = 0;
+	}
+}
+
+static void rtrs_clt_reset_reconnects(struct rtrs_clt_path *path)
+{
+	WRITE_ONCE(path->reconnects_ok, 0);
+	WRITE_ONCE(path->reconnects_failed, 0);
+}
+
+/* Requests in flight are no counter: a reset leaves them alone. */
+static void rtrs_clt_reset_all(struct rtrs_clt_path *path)
+{
+	rtrs_clt_reset_migration(path);
+	rtrs_clt_reset_rdma(path);
+	rtrs_clt_reset_reconnects(path);
+}
+
+static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct rtrs_clt_path *path = to_path(kobj);
+
+	return sysfs_emit(buf, "%u %u\n", READ_ONCE(path->reconnects_ok),
+			  READ_ONCE(path->reconnects_failed));
+}
+
+static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct rtrs_clt_path *path = to_path(kobj);
+	struct rtrs_io_stats sum;
+
+	rtrs_io_stats_sum(path->stats, &sum);
+	return sysfs_emit(buf, "%llu %llu %llu %llu %u %llu\n", sum.cnt[READ], sum.bytes[READ],
+			  sum.cnt[WRITE], sum.bytes[WRITE],
+			  (unsigned int)max(atomic_read(&path->inflight), 0), sum.failover);
+}
+
+#define RTRS_CLT_STATS_STORE(_name, _reset)						\
+static ssize_t _name##_store(struct kobject *kobj, struct kobj_attribute *attr,	\
+			     const char *buf, size_t count)				\
+{											\
+	int ret = rtrs_clt_want_one(#_name, kobj, buf);					\
+											\
+	if (ret)									\
+		return ret;								\
+	_reset(to_path(kobj));								\
+	return count;									\
+}
+
+RTRS_CLT_STATS_STORE(cpu_migration_from, rtrs_clt_reset_migration)
+RTRS_CLT_STATS_STORE(cpu_migration_to, rtrs_clt_reset_migration)
+RTRS_CLT_STATS_STORE(reconnects, rtrs_clt_reset_reconnects)
+RTRS_CLT_STATS_STORE(rdma, rtrs_clt_reset_rdma)
+RTRS_CLT_STATS_STORE(reset_all, rtrs_clt_reset_all)
+
+static struct kobj_attribute rtrs_clt_cpu_migration_from_attr = __ATTR_RW(cpu_migration_from);
+static struct kobj_attribute rtrs_clt_cpu_migration_to_attr = __ATTR_RW(cpu_migration_to);
+static struct kobj_attribute rtrs_clt_reconnects_attr = __ATTR_RW(reconnects);
+static struct kobj_attribute rtrs_clt_rdma_attr = __ATTR_RW(rdma);
+static struct kobj_attribute rtrs_clt_reset_all_attr =
+	__ATTR(reset_all, 0644, rtrs_clt_usage_show, reset_all_store);
+
+static struct attribute *rtrs_clt_stats_attrs[] = {
+	&rtrs_clt_cpu_migration_from_attr.attr,
+	&rtrs_clt_cpu_migration_to_attr.attr,
+	&rtrs_clt_reconnects_attr.attr,
+	&rtrs_clt_rdma_attr.attr,
+	&rtrs_clt_reset_all_attr.attr,
+	NULL
+};
+
+static const struct attribute_group rtrs_clt_stats_group = {
+	.name = "stats",
+	.attrs = rtrs_clt_stats_attrs,
+};
+
+static const struct attribute_group *rtrs_clt_path_groups[] = {
+	&rtrs_clt_path_group,
+	&rtrs_clt_stats_group,
+	NULL
+};
+
+static void rtrs_clt_path_kobj_release(struct kobject *kobj)
+{
+	rtrs_clt_path_release(to_path(kobj));
+}
+
+static const struct kobj_type rtrs_clt_path_ktype = {
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = rtrs_clt_path_groups,
+	.release = rtrs_clt_path_kobj_release,
+};
+
+/**
+ * rtrs_clt_path_create() - create a path and make it part of its session
+ * @sess: the session
+ * @addr: addresses, copied
+ *
+ * Context: process, may sleep.
+ * Return: the path, not started and not in sysfs, for rtrs_clt_path_destroy(); or ERR_PTR, see
+ * rtrs_clt_sess_add_path().
+ */
+struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
+					   const struct rtrs_addr *addr)
+{
+	struct rtrs_clt_path *path = rtrs_clt_path_alloc(sess, addr, rtrs_clt_path_work);
+	int ret;
+
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	kobject_init(&path->kobj, &rtrs_clt_path_ktype);
+	ret = rtrs_clt_sess_add_path(sess, path);
+	if (ret) {
+		kobject_put(&path->kobj);
+		return ERR_PTR(ret);
+	}
+	return path;
+}
+
+/**
+ * rtrs_clt_path_publish() - show a path in sysfs
+ * @path: the path; its session is in sysfs
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
+ */
+int rtrs_clt_path_publish(struct rtrs_clt_path *path)
+{
+	int ret;
+
+	/* The worker renames the directory when it learns the source address. */
+	mutex_lock(&path->name_mutex);
+	ret = kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
+	path->published = !ret;
+	mutex_unlock(&path->name_mutex);
+	if (ret)
+		rtrs_clt_path_err(path, "cannot be shown in sysfs: error %d\n", ret);
+	return ret;
+}
+
+/**
+ * rtrs_clt_path_destroy() - close a path, take it out of session and sysfs, put it
+ * @path: the path
+ *
+ * Requests in flight on it go to other paths.  If somebody else destroys it already, nothing happens.
+ *
+ * Context: process, sleeps; may be called from the path's own remove_path attribute after that removed
+ * itself, from no other attribute of the path.
+ */
+void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
+{
+	if (test_and_set_bit(0, &path->removing))
+		return;
+	rtrs_clt_path_info(path, "removed\n");
+	/* Somebody may ask for a reconnect between the two. */
+	do {
+		rtrs_clt_path_close(path);
+	} while (!rtrs_clt_path_event(path, RTRS_CLT_EV_REMOVE));
+	if (path->published)
+		kobject_del(&path->kobj);
+	cancel_delayed_work_sync(&path->dwork);
+	rtrs_clt_sess_del_path(path);
+	kobject_put(&path->kobj);
+}
+
+static ssize_t max_reconnect_attempts_show(struct device *dev, struct device_attribute *attr,
+					   char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_sess(dev)->max_reconnect_attempts));
+}
+
+static ssize_t max_reconnect_attempts_store(struct device *dev, struct device_attribute *attr,
+					    const char *buf, size_t count)
+{
+	int value, ret = kstrtoint(buf, 10, &value);
+
+	if (!ret && (value < -1 || value > 9999))
+		ret = -EINVAL;
+	if (ret) {
+		pr_err("session %s: max_reconnect_attempts '%.*s' is not valid, allowed are -1 (for ever) to 9999\n",
+		       to_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
+		return ret;
+	}
+	WRITE_ONCE(to_sess(dev)->max_reconnect_attempts, value);
+	return count;
+}
+
+static DEVICE_ATTR_RW(max_reconnect_attempts);
+
+static ssize_t mpath_policy_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", rtrs_mp_policy_text(READ_ONCE(to_sess(dev)->policy)));
+}
+
+static ssize_t mpath_policy_store(struct device *dev, struct device_attribute *attr,
+				  const char *buf, size_t count)
+{
+	int policy = rtrs_mp_policy_parse(buf);
+
+	if (policy < 0) {
+		pr_err("session %s: mpath_policy '%.*s' is not valid, allowed are round-robin (rr, 0), min-inflight (mi, 1), min-latency (ml, 2)\n",
+		       to_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
+		return policy;
+	}
+	WRITE_ONCE(to_sess(dev)->policy, policy);
+	return count;
+}
+
+static DEVICE_ATTR_RW(mpath_policy);
+
+static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "Usage: echo [<source>,]<destination> > add_path; an address is ip:<ipv4>, ip:<ipv6> or gid:<gid>\n");
+}
+
+static int rtrs_clt_add_path(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr)
+{
+	struct rtrs_clt_path *path = rtrs_clt_path_create(sess, addr);
+	int ret;
+
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	rtrs_clt_path_start(path);
+	ret = rtrs_clt_path_wait_first(path);
+	if (!ret)
+		ret = rtrs_clt_path_publish(path);
+	if (ret)
+		rtrs_clt_path_destroy(path);
+	return ret;
+}
+
+static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
+			      const char *buf, size_t count)
+{
+	struct rtrs_clt_sess *sess = to_sess(dev);
+	struct sockaddr_storage src, dst;
+	struct rtrs_addr addr = { .src = &src, .dst = &dst };
+	size_t len = strcspn(buf, "\n");
+	char *text;
+	int ret;
+
+	text = kstrndup(buf, len, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	ret = rtrs_addr_to_sockaddr(strim(text), len, sess->port, &addr);
+	if (ret) {
+		pr_err("session %s: add_path '%s' is not valid, write [<source>,]<destination> with ip:<ipv4>, ip:<ipv6> or gid:<gid>\n",
+		       sess->name, text);
+		ret = ret == -ENOMEM ? ret : -EINVAL;
+	} else {
+		ret = rtrs_clt_add_path(sess, &addr);
+	}
+	kfree(text);
+	return ret ?: count;
+}
+
+static DEVICE_ATTR_RW(add_path);
+
+static struct attribute *rtrs_clt_sess_attrs[] = {
+	&dev_attr_max_reconnect_attempts.attr,
+	&dev_attr_mpath_policy.attr,
+	&dev_attr_add_path.attr,
+	NULL
+};
+
+ATTRIBUTE_GROUPS(rtrs_clt_sess);
+
+static void rtrs_clt_dev_release(struct device *dev)
+{
+	rtrs_clt_sess_free(to_sess(dev));
+}
+
+static struct class rtrs_clt_class = {
+	.name = "rtrs-client",
+};
+
+/**
+ * rtrs_clt_sess_init_dev() - make the session reference counted
+ * @sess: the session; from now on freed by put_device()
+ *
+ * Context: process.
+ */
+void rtrs_clt_sess_init_dev(struct rtrs_clt_sess *sess)
+{
+	device_initialize(&sess->dev);
+	sess->dev.class = &rtrs_clt_class;
+	sess->dev.release = rtrs_clt_dev_release;
+	sess->dev.groups = rtrs_clt_sess_groups;
+}
+
+/**
+ * rtrs_clt_sess_publish() - show a session and its paths in sysfs
+ * @sess: the session, its name reserved
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno; rtrs_clt_sess_destroy() cleans up.
+ */
+int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_paths *paths;
+	unsigned int i;
+	int ret;
+
+	ret = dev_set_name(&sess->dev, "%s", sess->name);
+	if (ret)
+		return ret;
+	/* User space hears of the session when all its files are there. */
+	dev_set_uevent_suppress(&sess->dev, true);
+	ret = device_add(&sess->dev);
+	if (ret)
+		return ret;
+	sess->published = true;
+	sess->paths_kobj = kobject_create_and_add("paths", &sess->dev.kobj);
+	if (!sess->paths_kobj)
+		return -ENOMEM;
+	mutex_lock(&sess->paths_mutex);
+	paths = rcu_dereference_protected(sess->paths, lockdep_is_held(&sess->paths_mutex));
+	for (i = 0; i < paths->nr && !ret; i++)
+		if (!paths->path[i]->published)
+			ret = rtrs_clt_path_publish(paths->path[i]);
+	mutex_unlock(&sess->paths_mutex);
+	if (ret)
+		return ret;
+	dev_set_uevent_suppress(&sess->dev, false);
+	kobject_uevent(&sess->dev.kobj, KOBJ_ADD);
+	return 0;
+}
+
+static struct rtrs_clt_path *rtrs_clt_sess_some_path(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_path *path = NULL;
+	struct rtrs_clt_paths *paths;
+	unsigned int i;
+
+	mutex_lock(&sess->paths_mutex);
+	paths = rcu_dereference_protected(sess->paths, lockdep_is_held(&sess->paths_mutex));
+	for (i = 0; paths && i < paths->nr && !path; i++)
+		if (!test_bit(0, &paths->path[i]->removing))
+			path = paths->path[i];
+	if (path)
+		kobject_get(&path->kobj);
+	mutex_unlock(&sess->paths_mutex);
+	return path;
+}
+
+static bool rtrs_clt_sess_has_paths(struct rtrs_clt_sess *sess)
+{
+	const struct rtrs_clt_paths *paths;
+	bool ret;
+
+	rcu_read_lock();
+	paths = rcu_dereference(sess->paths);
+	ret = paths && paths->nr;
+	rcu_read_unlock();
+	return ret;
+}
+
+/**
+ * rtrs_clt_sess_destroy() - close and remove all paths, take the session out of sysfs, put it
+ * @sess: the session, published or not, no request is submitted any more
+ *
+ * Requests in flight are completed with -ECONNABORTED; waits until all permits are back.
+ *
+ * Context: process, sleeps.
+ */
+void rtrs_clt_sess_destroy(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_path *path;
+
+	mutex_lock(&sess->ev_mutex);
+	WRITE_ONCE(sess->closing, true);
+	mutex_unlock(&sess->ev_mutex);
+	/*
+	 * Takes the whole tree away and waits for everybody inside an attribute, but for a remove_path
+	 * that is under way: that one destroys its path itself.
+	 */
+	if (sess->published)
+		device_del(&sess->dev);
+	while ((path = rtrs_clt_sess_some_path(sess))) {
+		rtrs_clt_path_destroy(path);
+		kobject_put(&path->kobj);
+	}
+	wait_event(sess->paths_wait, !rtrs_clt_sess_has_paths(sess));
+	rtrs_clt_sess_wait_permits(sess);
+	if (sess->paths_kobj) {
+		kobject_del(sess->paths_kobj);
+		kobject_put(sess->paths_kobj);
+	}
+	put_device(&sess->dev);
+}
+
+/**
+ * rtrs_clt_sysfs_init() - register the class
+ *
+ * Context: module init.
+ * Return: 0 or negative errno.
+ */
+int rtrs_clt_sysfs_init(void)
+{
+	return class_register(&rtrs_clt_class);
+}
+
+/**
+ * rtrs_clt_sysfs_exit() - undo rtrs_clt_sysfs_init()
+ *
+ * Context: module exit, no session is left.
+ */
+void rtrs_clt_sysfs_exit(void)
+{
+	class_unregister(&rtrs_clt_class);
+}
