@@ -147,6 +147,7 @@ struct rtrs_clt_conn {
  * @error: A. first error since the last attempt began, 0 if none
  * @state_wq: woken at each step and each finished attempt
  * @attempts: S. finished attempts to connect
+ * @attempt_result: S. result of the last finished attempt
  * @mutex: one connect or tear-down at a time
  * @dwork: connects and tears down
  * @retry_now: A. bit 0: skip the delay before the next attempt
@@ -192,6 +193,7 @@ struct rtrs_clt_path {
 	int error;
 	wait_queue_head_t state_wq;
 	unsigned int attempts;
+	int attempt_result;
 
 	struct mutex mutex;
 	struct delayed_work dwork;
@@ -345,7 +347,7 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 void rtrs_clt_path_release(struct rtrs_clt_path *path);
 bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev);
 void rtrs_clt_path_error(struct rtrs_clt_path *path, int error);
-void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path);
+void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result);
 void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 
 /* mp.c */

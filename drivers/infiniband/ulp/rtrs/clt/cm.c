@@ -33,7 +33,8 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 	path->dev = id->device;
 	path->port = id->port_num;
 	path->pd = pd;
-	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS, attr->max_fast_reg_page_list_len);
+	/* One page more than segments: data that start inside a page end in a page of their own. */
+	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS + 1, attr->max_fast_reg_page_list_len);
 	/* One SGE is the header's. */
 	path->data_sges = min_t(u32, RTRS_CLT_DATA_SGES, attr->max_send_sge - 1);
 	return 0;
@@ -148,7 +149,7 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
 {
 	struct rtrs_clt_sess *sess = path->sess;
-	u32 segs = min_t(u32, path->mr_pages, RTRS_CLT_MAX_SEGMENTS);
+	u32 segs = path->mr_pages - 1;
 	int ret = 0;
 
 	if (rtrs_geometry_check_rsp(rsp)) {

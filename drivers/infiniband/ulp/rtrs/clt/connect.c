@@ -31,8 +31,9 @@
  * @req_dma: mapped address of @req
  * @rsp_dma: mapped address of @rsp
  * @rsp_size: bytes of @rsp
- * @received: bytes received, valid when @done
- * @done: INFO_RSP came
+ * @received: bytes received, valid when @answered
+ * @sent: the send of INFO_REQ completed
+ * @answered: INFO_RSP came
  */
 struct rtrs_clt_info {
 	struct rtrs_clt_path *path;
@@ -44,7 +45,8 @@ struct rtrs_clt_info {
 	u64 rsp_dma;
 	size_t rsp_size;
 	u32 received;
-	bool done;
+	bool sent;
+	bool answered;
 };
 
 static bool rtrs_clt_connecting(const struct rtrs_clt_path *path)
@@ -154,6 +156,8 @@ static void rtrs_clt_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	rtrs_conn_send_completed(rtrs_conn_from_wc(wc));
+	smp_store_release(&info->sent, true);
+	wake_up_all(&info->path->state_wq);
 }
 
 static void rtrs_clt_info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -165,7 +169,7 @@ static void rtrs_clt_info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	info->received = wc->byte_len;
-	smp_store_release(&info->done, true);
+	smp_store_release(&info->answered, true);
 	wake_up_all(&info->path->state_wq);
 }
 
@@ -246,7 +250,9 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	ret = rtrs_conn_post_send_buf(conn, &info->req_cqe, info->req_dma, sizeof(*info->req));
 	if (ret)
 		return ret;
-	ret = rtrs_clt_wait_connecting(path, smp_load_acquire(&info->done));
+	/* For both: the completion of the send may come after the answer, and needs this frame. */
+	ret = rtrs_clt_wait_connecting(path, smp_load_acquire(&info->answered) &&
+					     smp_load_acquire(&info->sent));
 	if (ret)
 		return ret;
 	ib_dma_sync_single_for_cpu(path->dev, info->rsp_dma, info->rsp_size, DMA_FROM_DEVICE);
@@ -484,7 +490,7 @@ static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
 		path->reconnects_failed++;
 		rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, ret);
 	}
-	rtrs_clt_path_attempt_done(path);
+	rtrs_clt_path_attempt_done(path, ret);
 }
 
 static void rtrs_clt_path_lost(struct rtrs_clt_path *path)

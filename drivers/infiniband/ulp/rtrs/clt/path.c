@@ -56,12 +56,14 @@ void rtrs_clt_path_error(struct rtrs_clt_path *path, int error)
 /**
  * rtrs_clt_path_attempt_done() - an attempt to connect ended, wake who waits for that
  * @path: the path
+ * @result: 0 or why it failed
  *
  * Context: process.
  */
-void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path)
+void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result)
 {
 	spin_lock_irq(&path->state_lock);
+	path->attempt_result = result;
 	path->attempts++;
 	spin_unlock_irq(&path->state_lock);
 	wake_up_all(&path->state_wq);

@@ -314,9 +314,7 @@ void rtrs_clt_path_start(struct rtrs_clt_path *path)
 int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
 {
 	wait_event(path->state_wq, READ_ONCE(path->attempts));
-	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED)
-		return 0;
-	return READ_ONCE(path->error) ?: -ECONNRESET;
+	return READ_ONCE(path->attempt_result);
 }
 
 /**
