@@ -10,6 +10,12 @@
 
 #include "mr.h"
 
+/*
+ * What a region is addressed by.  Any number with the right offset in the first page would do: the
+ * mapped address, which with some devices is a kernel pointer, is none of a peer's business.
+ */
+#define RTRS_MR_IOVA_BASE	(1ULL << 32)
+
 /**
  * rtrs_mr_alloc() - allocate a region
  * @rmr: the object, zeroed
@@ -55,7 +61,8 @@ EXPORT_SYMBOL_GPL(rtrs_mr_free);
  * @access: IB_ACCESS_*
  * @cqe: handler of the WR, unsignalled
  *
- * The WR is in @rmr->reg_wr.wr, not linked and not posted.  4 KiB pages whatever PAGE_SIZE is: that is
+ * The region is addressed by @rmr->mr->iova, which is no address of this host.  The WR is in
+ * @rmr->reg_wr.wr, not linked and not posted.  4 KiB pages whatever PAGE_SIZE is: that is
  * what every device and both kernels' rxe take.
  *
  * Context: any; the region belongs to the caller.
@@ -70,6 +77,7 @@ int rtrs_mr_map(struct rtrs_mr *rmr, struct scatterlist *sg, u32 nr, int access,
 	if (unlikely(mapped != nr))
 		return mapped < 0 ? mapped : -EINVAL;
 	ib_update_fast_reg_key(rmr->mr, ib_inc_rkey(rmr->mr->rkey));
+	rmr->mr->iova = RTRS_MR_IOVA_BASE + (rmr->mr->iova & (SZ_4K - 1));
 
 	rmr->reg_wr = (struct ib_reg_wr) {
 		.wr.opcode = IB_WR_REG_MR,
