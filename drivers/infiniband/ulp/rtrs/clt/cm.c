@@ -13,8 +13,8 @@
 #include "../verbs/device.h"
 #include "clt.h"
 
-/* 4.096 us * 2^16 = 268 ms; with 7 retries a silent peer is noticed after about 2 s. */
-#define RTRS_CLT_ACK_TIMEOUT	16
+/* 4.096 us * 2^15 = 134 ms; with 7 retries a silent peer is noticed after about 1 s. */
+#define RTRS_CLT_ACK_TIMEOUT	15
 #define RTRS_CLT_RETRIES	7
 
 /* The first connection binds the path to a device. */
