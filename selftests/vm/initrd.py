@@ -23,7 +23,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME")
                      or pathlib.Path.home() / ".cache") / "rtrs"
 
 # Tools of the host; they win over the busybox applets of the same name.
-TOOLS = """kmod ip tc rdma bridge fio mke2fs mkfs.ext4 e2fsck tune2fs dumpe2fs
+TOOLS = """dash bash kmod ip tc rdma bridge fio mke2fs mkfs.ext4 e2fsck tune2fs dumpe2fs
            mdadm blockdev blkdiscard fallocate losetup lsblk dd truncate sync
            taskset timeout stat xxd""".split()
 TOOLS_OPTIONAL = {"xxd", "lsblk", "dumpe2fs"}
@@ -169,6 +169,8 @@ def write_base(out, stage, image, release, files):
     for guest, host in sorted(files.items()):
         guest = guest.lstrip("/")
         cpio.copy(guest if guest.startswith("usr/") else "usr/" + guest, host)
+    # Not busybox's shell: it runs its own ip, dd and so on before any in PATH.
+    cpio.link("usr/bin/sh", "dash")
     for name in KMOD_LINKS:
         cpio.link("usr/sbin/" + name, "../bin/kmod")
     busybox = find_tool("busybox")

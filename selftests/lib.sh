@@ -1,0 +1,699 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# lib.sh - sourced by every test that runs on the machine with the modules.
+#
+#	. "$(dirname "$0")/../lib.sh"
+#	ktap_plan 2
+#	topo_up 2
+#	rtrs_load
+#	dev=$(map_device test "$(backing_null 64)") || abort "cannot map"
+#	check "reads" dd if="$dev" of=/dev/null bs=1M count=8 iflag=direct
+#	check "unmaps" unmap_device "$dev"
+#	ktap_end
+#
+# Plain POSIX sh plus `local`. A test says what it found through ok, not_ok,
+# check or ktap_skip, and ends in ktap_end, skip_all or abort. One that ends in
+# any other way, or with another number of cases than planned, fails. What a
+# test set up is taken down on exit, and a take-down that fails is a failure.
+#
+# Exit status, as in kselftest: 0 pass, 1 fail, 4 skip.
+
+set -u
+
+KSFT_FAIL=1
+KSFT_SKIP=4
+
+CLT_CTL=/sys/class/rnbd-client/ctl
+SRV_CTL=/sys/class/rnbd-server/ctl
+CLT_CLASS=/sys/class/rtrs-client
+SRV_CLASS=/sys/class/rtrs-server
+
+ktap_planned='' ktap_nr=0 ktap_failed=0 ktap_skipped=0 ktap_verdict=''
+lib_deferred='' lib_topo_nr=0 lib_topo_made='' lib_mark=0
+
+# ---------------------------------------------------------------- verdicts
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# ktap_plan <number of cases>
+ktap_plan() {
+	ktap_planned=$1
+	echo "KTAP version 1"
+	echo "1..$1"
+}
+
+# ok <name>
+ok() {
+	ktap_nr=$((ktap_nr + 1))
+	echo "ok $ktap_nr $1"
+}
+
+# not_ok <name> [<why>]
+not_ok() {
+	ktap_nr=$((ktap_nr + 1))
+	ktap_failed=$((ktap_failed + 1))
+	[ -z "${2:-}" ] || diag "$2"
+	echo "not ok $ktap_nr $1"
+}
+
+# ktap_skip <name> <reason>: one case cannot be had here
+ktap_skip() {
+	ktap_nr=$((ktap_nr + 1))
+	ktap_skipped=$((ktap_skipped + 1))
+	echo "ok $ktap_nr $1 # SKIP $2"
+}
+
+# check <name> <command> [<argument>...]: ok if the command succeeds
+check() {
+	local name out
+	name=$1
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name" "failed ($?): $*
+$out"
+	fi
+}
+
+# check_fails <name> <command> [<argument>...]: ok if the command fails
+check_fails() {
+	local name out
+	name=$1
+	shift
+	if out=$("$@" 2>&1); then
+		not_ok "$name" "should have failed: $*
+$out"
+	else
+		ok "$name"
+	fi
+}
+
+# check_eq <name> <found> <wanted>
+check_eq() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "found '$2', wanted '$3'"
+	fi
+}
+
+# must <command> [<argument>...]: the test makes no sense if this fails
+must() {
+	"$@" || abort "failed ($?): $*"
+}
+
+# abort <why>: give up, as a failure
+abort() {
+	diag "$1"
+	echo "Bail out! $1"
+	ktap_verdict=aborted
+	exit $KSFT_FAIL
+}
+
+# skip_all <reason>: this machine cannot run the test
+skip_all() {
+	[ "$ktap_nr" -eq 0 ] || abort "skip after results: $1"
+	[ -n "$ktap_planned" ] || echo "KTAP version 1"
+	echo "1..0 # SKIP $1"
+	ktap_verdict=skipped
+	exit $KSFT_SKIP
+}
+
+# ktap_end: the verdict, from the cases so far
+ktap_end() {
+	ktap_verdict=ended
+	if [ "$ktap_nr" -ne "${ktap_planned:--1}" ]; then
+		diag "planned ${ktap_planned:-nothing}, ran $ktap_nr"
+		exit $KSFT_FAIL
+	fi
+	[ "$ktap_failed" -eq 0 ] || exit $KSFT_FAIL
+	if [ "$ktap_nr" -eq "$ktap_skipped" ]; then
+		exit $KSFT_SKIP
+	fi
+	exit 0
+}
+
+# defer <command>: run on exit, last one first
+defer() {
+	lib_deferred="$1
+$lib_deferred"
+}
+
+lib_exit() {
+	local status=$? line
+	trap - EXIT
+	if [ -z "$ktap_verdict" ]; then
+		diag "ended without a verdict"
+		status=$KSFT_FAIL
+	fi
+	while [ -n "$lib_deferred" ]; do
+		line=${lib_deferred%%
+*}
+		lib_deferred=${lib_deferred#*
+}
+		if ! eval "$line"; then
+			diag "clean-up failed: $line"
+			status=$KSFT_FAIL
+		fi
+	done
+	exit "$status"
+}
+trap lib_exit EXIT
+trap 'exit 1' INT TERM HUP
+
+# requires <program>...: skip the test where one is missing
+requires() {
+	local prog
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+	for prog; do
+		command -v "$prog" >/dev/null || skip_all "needs $prog"
+	done
+}
+
+# wait_for <seconds> <command> [<argument>...]: poll until it succeeds
+wait_for() {
+	local end
+	end=$(($(date +%s) + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# ---------------------------------------------------------------- kernel log
+
+# kmsg_mark: forget what the kernel said so far
+kmsg_mark() {
+	lib_mark=$((lib_mark + 1))
+	echo "selftest: mark $$.$lib_mark" >/dev/kmsg
+}
+
+# kmsg_since: what it said since the mark
+kmsg_since() {
+	dmesg | sed "1,/selftest: mark $$\\.$lib_mark\$/d"
+}
+
+# kmsg_has <extended regular expression>: the kernel said this since the mark
+kmsg_has() {
+	kmsg_since | grep -Eq -- "$1"
+}
+
+# ---------------------------------------------------------------- sysfs
+
+# sysfs_write <file> <text>: like echo, but on failure $sysfs_error tells why
+# in strerror's words and the function fails.
+sysfs_write() {
+	sysfs_error=''
+	sysfs_error=$(printf '%s\n' "$2" | LC_ALL=C dd of="$1" bs=64k conv=notrunc 2>&1) &&
+		return 0
+	sysfs_error=$(printf '%s\n' "$sysfs_error" | grep '^dd:' | head -n 1)
+	sysfs_error=${sysfs_error##*: }
+	return 1
+}
+
+# strerror <errno name>: the words for it
+strerror() {
+	case $1 in
+	EPERM) echo "Operation not permitted" ;;
+	ENOENT) echo "No such file or directory" ;;
+	EIO) echo "Input/output error" ;;
+	ENXIO) echo "No such device or address" ;;
+	ENOMEM) echo "Cannot allocate memory" ;;
+	EACCES) echo "Permission denied" ;;
+	ENOTBLK) echo "Block device required" ;;
+	EBUSY) echo "Device or resource busy" ;;
+	EEXIST) echo "File exists" ;;
+	ENODEV) echo "No such device" ;;
+	EINVAL) echo "Invalid argument" ;;
+	EROFS) echo "Read-only file system" ;;
+	ERANGE) echo "Numerical result out of range" ;;
+	ENAMETOOLONG) echo "File name too long" ;;
+	EPROTONOSUPPORT) echo "Protocol not supported" ;;
+	EAFNOSUPPORT) echo "Address family not supported by protocol" ;;
+	EADDRNOTAVAIL) echo "Cannot assign requested address" ;;
+	ENETUNREACH) echo "Network is unreachable" ;;
+	ECONNRESET) echo "Connection reset by peer" ;;
+	ENOTCONN) echo "Transport endpoint is not connected" ;;
+	ETIMEDOUT) echo "Connection timed out" ;;
+	ECONNREFUSED) echo "Connection refused" ;;
+	EHOSTUNREACH) echo "No route to host" ;;
+	EALREADY) echo "Operation already in progress" ;;
+	EOPNOTSUPP) echo "Operation not supported" ;;
+	*) echo "unknown errno $1" ;;
+	esac
+}
+
+# write_gives <errno name> <file> <text> [<pattern>]: the write fails with this
+# error and, with a pattern, the kernel says so in a message that matches.
+write_gives() {
+	kmsg_mark
+	if sysfs_write "$2" "$3"; then
+		echo "wrote '$3' to $2, wanted $1"
+		return 1
+	fi
+	if [ "$sysfs_error" != "$(strerror "$1")" ]; then
+		echo "'$3' to $2 gave '$sysfs_error', wanted $1"
+		return 1
+	fi
+	if [ -n "${4:-}" ] && ! kmsg_has "$4"; then
+		echo "no kernel message matches '$4':"
+		kmsg_since
+		return 1
+	fi
+}
+
+# check_errno <name> <errno name> <file> <text> [<pattern>]
+check_errno() {
+	local name=$1
+	shift
+	check "$name" write_gives "$@"
+}
+
+# ---------------------------------------------------------------- topology
+#
+# Client and server live in one kernel. Network n is two veth pairs and a bridge:
+#
+#	c<n> --- cp<n> [ br<n> ] sp<n> --- s<n>
+#	10.<n>.0.1 fd00:<n>::1             10.<n>.0.2 fd00:<n>::2
+#	rxe_c<n>                           rxe_s<n>
+#
+# Both addresses are local, and the kernel would short-cut between them. Rules
+# looked at before the table of local addresses send packets made here out of
+# the right interface instead; what comes in still finds the local table. One
+# rule is for look-ups without an interface (rdma_cm resolving an address), one
+# for those with it (rdma_cm checking where a request came from). The bridge ports are where a network is cut or a carrier taken
+# away, as a switch would: the ends' own settings stay as they are.
+#
+# With RTRS_PATHS="<client>@<server> ..." in the environment nothing is built
+# and these addresses (as in sysfs, ip:... or gid:...) are used; tests that
+# break the network are skipped.
+
+TOPO_TABLE=7000
+
+# topo_up <number of networks>
+topo_up() {
+	local n
+	requires ip
+	if [ -n "${RTRS_PATHS:-}" ]; then
+		lib_topo_nr=$(echo "$RTRS_PATHS" | wc -w)
+		[ "$lib_topo_nr" -ge "$1" ] || skip_all "needs $1 paths in RTRS_PATHS"
+		lib_topo_nr=$1
+		return 0
+	fi
+	requires tc rdma
+	topo_modules || skip_all "needs rdma_rxe, veth, bridge, sch_netem"
+	defer topo_down
+	lib_topo_made=y
+	lib_topo_nr=$1
+	topo_local_table_last
+	n=1
+	while [ "$n" -le "$1" ]; do
+		must topo_net_up "$n"
+		n=$((n + 1))
+	done
+	n=1
+	while [ "$n" -le "$1" ]; do
+		must wait_for 20 topo_gid_there "rxe_c$n" "$n"
+		must wait_for 20 topo_gid_there "rxe_s$n" "$n"
+		n=$((n + 1))
+	done
+}
+
+topo_modules() {
+	modprobe -q crc32_generic	# rdma_rxe wants a crc32 hash, unasked
+	modprobe -q -a rdma_rxe veth bridge sch_netem
+}
+
+# The table of local addresses is consulted first; put it after our rules. The
+# new rule comes before the old one goes: never a moment without.
+topo_local_table_last() {
+	local fam
+	for fam in -4 -6; do
+		ip $fam rule show | grep -q '^0:' || continue
+		ip $fam rule add pref 10000 lookup local
+		ip $fam rule del pref 0
+	done
+}
+
+topo_local_table_first() {
+	local fam
+	for fam in -4 -6; do
+		ip $fam rule show | grep -q '^0:' && continue
+		ip $fam rule add pref 0 lookup local
+		ip $fam rule del pref 10000
+	done
+}
+
+# One end: <device> <network> <own host number> <the other's>
+topo_end_up() {
+	local dev=$1 n=$2 table=$((TOPO_TABLE + 10 * $2 + $3))
+
+	sysctl -qw "net.ipv4.conf.$dev.accept_local=1" \
+		"net.ipv4.conf.$dev.rp_filter=0" \
+		"net.ipv4.conf.$dev.arp_ignore=1" \
+		"net.ipv4.conf.$dev.arp_announce=2" \
+		"net.ipv6.conf.$dev.accept_dad=0" \
+		"net.ipv6.conf.$dev.accept_ra=0" || return 1
+	ip addr add "10.$n.0.$3/24" dev "$dev" &&
+	ip addr add "fd00:$n::$3/64" dev "$dev" nodad &&
+	ip link set "$dev" up &&
+	topo_routes "$@" &&
+	ip -4 rule add pref "$table" iif lo to "10.$n.0.$4" lookup "$table" &&
+	ip -4 rule add pref "$table" oif "$dev" to "10.$n.0.$4" lookup "$table" &&
+	ip -6 rule add pref "$table" iif lo to "fd00:$n::$4" lookup "$table" &&
+	ip -6 rule add pref "$table" oif "$dev" to "fd00:$n::$4" lookup "$table" &&
+	rdma link add "rxe_$dev" type rxe netdev "$dev"
+}
+
+# The routes of one end; they are gone after its link was set down.
+topo_routes() {
+	local table=$((TOPO_TABLE + 10 * $2 + $3))
+
+	ip -4 route replace "10.$2.0.$4" dev "$1" src "10.$2.0.$3" table "$table" &&
+	ip -6 route replace "fd00:$2::$4" dev "$1" src "fd00:$2::$3" table "$table"
+}
+
+topo_net_up() {
+	local n=$1 dev
+
+	ip link add "br$n" mtu 9000 type bridge stp_state 0 forward_delay 0 mcast_snooping 0 &&
+	ip link add "c$n" mtu 9000 type veth peer name "cp$n" mtu 9000 &&
+	ip link add "s$n" mtu 9000 type veth peer name "sp$n" mtu 9000 || return 1
+	for dev in "br$n" "cp$n" "sp$n"; do
+		sysctl -qw "net.ipv6.conf.$dev.disable_ipv6=1" || return 1
+	done
+	sysctl -qw net.ipv4.conf.all.rp_filter=0 || return 1
+	ip link set "cp$n" master "br$n" up &&
+	ip link set "sp$n" master "br$n" up &&
+	# The bridge is of this host too and would answer for the ends.
+	ip link set "br$n" arp off up &&
+	topo_end_up "c$n" "$n" 1 2 &&
+	topo_end_up "s$n" "$n" 2 1
+}
+
+# The address of network $2 is among the GIDs of device $1.
+topo_gid_there() {
+	grep -qi "$(printf '0000:ffff:0a%02x' "$2")" "/sys/class/infiniband/$1"/ports/1/gids/* &&
+	grep -qi "^fd00:$(printf '%04x' "$2")" "/sys/class/infiniband/$1"/ports/1/gids/*
+}
+
+topo_down() {
+	local n=1 host table fam
+	while [ "$n" -le "$lib_topo_nr" ]; do
+		rdma link del "rxe_c$n"
+		rdma link del "rxe_s$n"
+		ip link del "c$n"
+		ip link del "s$n"
+		ip link del "br$n"
+		for host in 1 2; do
+			table=$((TOPO_TABLE + 10 * n + host))
+			for fam in -4 -4 -6 -6; do
+				ip $fam rule del pref "$table"
+			done
+		done
+		n=$((n + 1))
+	done 2>/dev/null
+	topo_local_table_first
+	lib_topo_nr=0
+	lib_topo_made=''
+}
+
+topo_is_ours() {
+	[ -n "$lib_topo_made" ] || skip_all "cannot break a network that is not ours"
+}
+
+# path_pair <n> [6]: "<client>@<server>" of network n, as in sysfs
+path_pair() {
+	if [ -n "${RTRS_PATHS:-}" ]; then
+		echo "$RTRS_PATHS" | awk -v n="$1" '{ print $n }'
+	elif [ "${2:-4}" = 6 ]; then
+		echo "ip:fd00:$1::1@ip:fd00:$1::2"
+	else
+		echo "ip:10.$1.0.1@ip:10.$1.0.2"
+	fi
+}
+
+# path_cut <n>: silent black hole, both ways; all links stay up
+path_cut() {
+	topo_is_ours
+	tc qdisc replace dev "cp$1" root netem loss 100% limit 100000 &&
+	tc qdisc replace dev "sp$1" root netem loss 100% limit 100000
+}
+
+# path_delay <n> <time, as 10ms>: each way
+path_delay() {
+	topo_is_ours
+	tc qdisc replace dev "cp$1" root netem delay "$2" limit 100000 &&
+	tc qdisc replace dev "sp$1" root netem delay "$2" limit 100000
+}
+
+# path_heal <n>: undo path_cut and path_delay
+path_heal() {
+	topo_is_ours
+	tc qdisc del dev "cp$1" root
+	tc qdisc del dev "sp$1" root
+}
+
+# link_down <n> [c|s]: the client's (or server's) end loses its carrier
+link_down() {
+	topo_is_ours
+	ip link set "${2:-c}p$1" down
+}
+
+# link_up <n> [c|s]
+link_up() {
+	topo_is_ours
+	ip link set "${2:-c}p$1" up
+}
+
+# path_packets <n>: packets that entered the network at either end
+path_packets() {
+	topo_is_ours
+	echo $(($(cat "/sys/class/net/c$1/statistics/tx_packets") +
+		$(cat "/sys/class/net/s$1/statistics/tx_packets")))
+}
+
+# rxe_gsi_broken <n>: rdma_rxe itself is stuck on network n. After a carrier
+# loss the QP that all connects go through was seen in state ERR; no path of
+# that device connects again then, whatever runs on top.
+rxe_gsi_broken() {
+	rdma resource show qp | grep -E "link rxe_[cs]$1/" | grep 'type GSI' |
+		grep -Eq 'state (ERR|SQE|RESET)'
+}
+
+# rxe_renew <n>: make the devices of network n anew
+rxe_renew() {
+	topo_is_ours
+	rdma link del "rxe_c$1"
+	rdma link del "rxe_s$1"
+	rdma link add "rxe_c$1" type rxe netdev "c$1" &&
+	rdma link add "rxe_s$1" type rxe netdev "s$1" &&
+	wait_for 20 topo_gid_there "rxe_c$1" "$1" &&
+	wait_for 20 topo_gid_there "rxe_s$1" "$1"
+}
+
+# host_up <own host number> <number of networks>: for VMs joined by networks,
+# where every VM is one host. Adapter eth<n-1> becomes 10.<n>.0.<host>.
+host_up() {
+	local n=1 dev
+	topo_modules || return 1
+	while [ "$n" -le "$2" ]; do
+		dev=eth$((n - 1))
+		sysctl -qw "net.ipv6.conf.$dev.accept_dad=0" &&
+		ip link set "$dev" mtu 9000 up &&
+		ip addr add "10.$n.0.$1/24" dev "$dev" &&
+		ip addr add "fd00:$n::$1/64" dev "$dev" nodad &&
+		rdma link add "rxe$n" type rxe netdev "$dev" &&
+		wait_for 20 topo_gid_there "rxe$n" "$n" || return 1
+		n=$((n + 1))
+	done
+}
+
+# ---------------------------------------------------------------- modules
+
+# rtrs_load: all modules. RTRS_SERVER_OPTS and RNBD_SERVER_OPTS hold parameters.
+rtrs_load() {
+	modprobe -n -q rnbd-client || skip_all "needs the modules"
+	defer rtrs_unload
+	must server_load
+	must client_load
+}
+
+server_load() {
+	# shellcheck disable=SC2086 # several parameters, on purpose
+	modprobe rtrs-server ${RTRS_SERVER_OPTS:-} &&
+	modprobe rnbd-server ${RNBD_SERVER_OPTS:-}
+}
+
+client_load() {
+	modprobe rnbd-client
+}
+
+# module_gone <module>...: unload those that are loaded
+module_gone() {
+	local mod
+	for mod; do
+		[ ! -d "/sys/module/$(echo "$mod" | tr - _)" ] || rmmod "$mod" || return 1
+	done
+}
+
+# rtrs_unload: unmap everything, then all modules, users first
+rtrs_unload() {
+	unmap_all
+	module_gone rnbd-client rnbd-server rtrs-client rtrs-server rtrs-core
+}
+
+# resource_snapshot: verbs objects per device, as one comparable text
+resource_snapshot() {
+	rdma resource show | sed 's/^[0-9]*: //' | sort
+}
+
+# mem_used: kB in use once caches are dropped
+mem_used() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^MemTotal/ { total = $2 } /^MemFree/ { free = $2 }
+	     END { print total - free }' /proc/meminfo
+}
+
+# ---------------------------------------------------------------- backing devices
+
+lib_null_nr=0
+
+# backing_null <MB> [<attribute>=<value>...]: memory-backed null_blk; prints its
+# device node. Attributes as in configfs, as blocksize=4096.
+#
+# Runs in a subshell when its output is taken, so the name cannot come from a
+# counter: the first free one is taken, and lib_exit removes all.
+backing_null() {
+	local dir nr=0 attr size=$1
+	shift
+	modprobe null_blk nr_devices=0 || return 1
+	while [ -d "/sys/kernel/config/nullb/selftest$nr" ]; do
+		nr=$((nr + 1))
+	done
+	dir=/sys/kernel/config/nullb/selftest$nr
+	mkdir "$dir" || return 1
+	for attr in "size=$size" memory_backed=1 discard=1 "$@"; do
+		echo "${attr#*=}" >"$dir/${attr%%=*}" || return 1
+	done
+	echo 1 >"$dir/power" || return 1
+	backing_null_node "$dir"
+}
+
+backing_null_node() {
+	local name="nullb$(cat "$1/index")"
+	[ -b "/dev/$name" ] || name=$(basename "$1")
+	echo "/dev/$name"
+}
+
+backing_null_gone() {
+	local dir
+	for dir in /sys/kernel/config/nullb/selftest*; do
+		[ ! -d "$dir" ] || rmdir "$dir" || return 1
+	done
+}
+defer backing_null_gone
+
+# backing_file <file> <MB>: a loop device over a sparse file; prints its node
+backing_file() {
+	modprobe loop || return 1
+	truncate -s "${2}M" "$1" && losetup --find --show "$1"
+}
+
+backing_file_gone() {
+	losetup --detach "$1" && rm -f "$2"
+}
+
+# ---------------------------------------------------------------- mapping
+
+# map_line <session> <device> [<first path> [<last path>]]: text for map_device
+map_line() {
+	local n=${3:-1} last=${4:-${3:-$lib_topo_nr}}
+	printf 'sessname=%s device_path=%s' "$1" "$2"
+	while [ "$n" -le "$last" ]; do
+		printf ' path=%s' "$(path_pair "$n")"
+		n=$((n + 1))
+	done
+}
+
+# map_device <session> <device> [<option>...]: over all paths of the topology;
+# prints the new block device
+map_device() {
+	local sess=$1 dev=$2 line
+	shift 2
+	line="$(map_line "$sess" "$dev") $*"
+	sysfs_write $CLT_CTL/map_device "$line" || {
+		echo "map_device: $line: $sysfs_error" >&2
+		return 1
+	}
+	mapped_node "$sess" "$dev"
+}
+
+# mapped_node <session> <device>: the block device it is mapped as
+mapped_node() {
+	local link
+	link=$(readlink "$CLT_CTL/devices/$(echo "$2" | tr / '!')@$1") || {
+		echo "mapped_node: $2@$1 is not listed" >&2
+		return 1
+	}
+	echo "/dev/$(basename "$link")"
+}
+
+# unmap_device <block device> [force]
+unmap_device() {
+	sysfs_write "/sys/block/$(basename "$1")/rnbd/unmap_device" "${2:-normal}" || {
+		echo "unmap_device: $1: $sysfs_error" >&2
+		return 1
+	}
+}
+
+unmap_all() {
+	local dir
+	for dir in /sys/block/rnbd*/rnbd; do
+		[ ! -d "$dir" ] || sysfs_write "$dir/unmap_device" force
+	done
+}
+
+# sess_paths_up <session>: how many of its paths are connected
+sess_paths_up() {
+	cat "$CLT_CLASS/$1"/paths/*/state 2>/dev/null | grep -cx connected
+}
+
+sess_paths_are() {
+	[ "$(sess_paths_up "$1")" -eq "$2" ]
+}
+
+# path_dir <session> <n>: sysfs directory of the session's path over network n
+path_dir() {
+	echo "$CLT_CLASS/$1/paths/$(path_pair "$2")"
+}
+
+# path_is <session> <n> <state>
+path_is() {
+	[ "$(cat "$(path_dir "$1" "$2")/state" 2>/dev/null)" = "$3" ]
+}
+
+# fio_verify <device> [<fio option>...]: write a pattern, read it all back
+fio_verify() {
+	local dev=$1
+	shift
+	fio --name=verify --filename="$dev" --direct=1 --ioengine=libaio --iodepth=16 \
+		--rw=randwrite --bs=4k --size=8M --verify=crc32c --verify_fatal=1 \
+		--do_verify=1 --verify_backlog=0 --output-format=terse "$@" >/dev/null
+}
+
+# ---------------------------------------------------------------- shell
+
+# shell_setup: for selftests/vm/run --shell. What it makes stays.
+shell_setup() {
+	ktap_verdict=shell
+	topo_up 2 && rtrs_load && map_device shell "$(backing_null 256)" &&
+	echo "Networks 10.1.0.0 and 10.2.0.0; session 'shell'; . ./lib.sh for path_cut and the like." &&
+	lib_deferred=''
+}
