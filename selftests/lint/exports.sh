@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Usage: exports.sh <farm>
+#
+# What include/rdma/rtrs.h declares is exported. rtrs-client and rtrs-server
+# export nothing else, rtrs-core nothing else that another module does not use,
+# rnbd nothing. All exports are GPL-only.
+
+farm=$1
+. "$(dirname "$0")/objects.sh"
+
+symvers=$farm/Module.symvers
+
+# exported_by <extended regular expression for the module>
+exported_by() {
+	awk -F'\t' -v mod="/$1\$" '("/" $3) ~ mod { print $2 }' "$symvers" | sort -u
+}
+
+{
+	[ -s "$symvers" ] || echo "no $symvers"
+	awk -F'\t' '$4 != "EXPORT_SYMBOL_GPL" { print $2 ": not EXPORT_SYMBOL_GPL" }' "$symvers"
+	awk -F'\t' '$3 ~ /rnbd-/ { print $2 ": exported by " $3 }' "$symvers"
+	api_functions >"$farm/.api"
+	exported_by 'rtrs-(core|client|server)' | comm -23 "$farm/.api" - |
+		sed 's/$/: declared in rtrs.h, not exported/'
+	exported_by 'rtrs-(client|server)' | comm -13 "$farm/.api" - |
+		sed 's/$/: exported, not declared in rtrs.h/'
+	for mod in rtrs-client rtrs-server; do
+		nm -u "$farm/$mod.o" | awk '{ print $2 }'
+	done | sort -u - "$farm/.api" >"$farm/.used"
+	exported_by rtrs-core | comm -23 - "$farm/.used" |
+		grep -Ev '^__(tracepoint|traceiter|SCK__|SCT__)' |
+		sed 's/$/: exported by rtrs-core, used by nobody/'
+} | { ! grep .; }

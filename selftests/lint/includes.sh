@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Who may include whom. Objects are checked by layers.sh; this is for what
+# leaves no symbol: types, macros and inline functions.
+
+rtrs=drivers/infiniband/ulp/rtrs
+rnbd=drivers/block/rnbd
+
+# forbid <directory> <extended regular expression of include lines> <why>
+forbid() {
+	find "$1" -name '*.[ch]' 2>/dev/null | sort | xargs -r grep -nHE "^#include.*($2)" |
+		sed "s|\$|   <- $3|"
+}
+
+# allow_only <directory> <extended regular expression of include lines> <why>
+allow_only() {
+	find "$1" -name '*.[ch]' 2>/dev/null | sort | xargs -r grep -nHE '^#include' |
+		grep -Ev ":#include ($2)" | sed "s|\$|   <- $3|"
+}
+
+{
+	pure='"[a-z_]+\.h"|<rtrs/rtrs_format\.h>|<rnbd/rnbd_format\.h>'
+	for dir in $rtrs/proto $rnbd/proto; do
+		allow_only $dir "$pure" "proto includes proto_env.h, formats and its own" |
+			grep -v '/proto_env\.h:'
+	done
+	forbid $rtrs/verbs '/(clt|srv)/|rdma/rtrs\.h|rnbd' "verbs is below these" |
+		grep -v '/main\.c:.*<rdma/rtrs\.h>'	# its part of the API
+	forbid $rtrs/clt '/srv/|rnbd' "the client does not know these"
+	forbid $rtrs/srv '/clt/|rnbd' "the server does not know these"
+	forbid $rnbd 'ulp/rtrs|rtrs/rtrs_format|/verbs/' "only rdma/rtrs.h of the transport"
+	forbid $rnbd/clt '/srv/' "the client does not know the server"
+	forbid $rnbd/srv '/clt/' "the server does not know the client"
+	for dir in $rtrs $rnbd; do
+		allow_only $dir/tests '<kunit/test\.h>|"\.\./proto/[a-z_]+\.h"|<(rtrs|rnbd)/[a-z_]+\.h>' \
+			"tests see proto only"
+	done
+} | { ! grep .; }
