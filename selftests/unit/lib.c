@@ -28,15 +28,14 @@ ssize_t strscpy(char *dst, const char *src, size_t size)
 }
 
 /* As in the kernel: decimal numbers, leading zeros are fine, a colon ends the address. */
-int in4_pton(const char *src, int srclen, u8 *dst, int delim, const char **end)
+static int parse_ip4(const char *src, int len, u8 raw[4], int delim, int *used)
 {
-	int len = srclen < 0 ? (int)strlen(src) : srclen;
 	int nr = 0, digits = 0, value = 0, i;
-	u8 raw[4];
 
 	for (i = 0; i <= len; i++) {
 		int c = i < len ? (unsigned char)src[i] : '\0';
 
+		*used = i;
 		if (c >= '0' && c <= '9') {
 			value = value * 10 + c - '0';
 			if (value > 255)
@@ -48,18 +47,26 @@ int in4_pton(const char *src, int srclen, u8 *dst, int delim, const char **end)
 			return 0;
 		raw[nr++] = value;
 		value = digits = 0;
-		if (nr == 4) {
-			if (c == '.' || (c && c != ':' && c != delim && delim != -1))
-				return 0;
-			break;
-		}
+		if (nr == 4)
+			return c != '.' && (!c || c == ':' || c == delim || delim == -1);
 		if (c != '.')
 			return 0;
 	}
-	memcpy(dst, raw, sizeof(raw));
+	return 0;
+}
+
+int in4_pton(const char *src, int srclen, u8 *dst, int delim, const char **end)
+{
+	int len = srclen < 0 ? (int)strlen(src) : srclen;
+	int used, ok;
+	u8 raw[4];
+
+	ok = parse_ip4(src, len, raw, delim, &used);
+	if (ok)
+		memcpy(dst, raw, sizeof(raw));
 	if (end)
-		*end = src + i;
-	return 1;
+		*end = src + used;
+	return ok;
 }
 
 /* As in the kernel, except that groups of more than four digits are refused. */
@@ -75,13 +82,11 @@ int in6_pton(const char *src, int srclen, u8 *dst, int delim, const char **end)
 		used++;
 	}
 	text[used] = '\0';
-	if (used < len && src[used] && src[used] != delim && delim != -1)
-		return 0;
-	if (inet_pton(AF_INET6, text, dst) != 1)
-		return 0;
 	if (end)
 		*end = src + used;
-	return 1;
+	if (used < len && src[used] && src[used] != delim && delim != -1)
+		return 0;
+	return inet_pton(AF_INET6, text, dst) == 1;
 }
 
 static void ip4_text(const u8 *raw, char *text, size_t size)
