@@ -4,39 +4,26 @@
  *
  * Operation
  *	The kernel's in4_pton() and in6_pton() take a NUL, a colon or any other character as the end of
- *	an address.  Here the text has a length, and all of it has to be the address, so the
- *	characters are checked first and where the parser stopped is checked afterwards.
+ *	an address.  Here the text has a length and all of it has to be the address, so where the
+ *	parser stopped counts as much as that it was content.
  */
 #include "addr.h"
 #include <rtrs/rtrs_format.h>
 
 #define RTRS_IB_DEFAULT_PKEY	0xffff
 
-static bool rtrs_addr_only_has(const char *str, size_t len, const char *allowed)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (!str[i] || !strchr(allowed, str[i]))
-			return false;
-	return len > 0;
-}
-
 static bool rtrs_addr_text_to_v4(const char *str, size_t len, u8 v4[4])
 {
 	const char *end;
 
-	return len < INET_ADDRSTRLEN && rtrs_addr_only_has(str, len, "0123456789.") &&
-	       in4_pton(str, len, v4, -1, &end) && end == str + len;
+	return len < INET_ADDRSTRLEN && in4_pton(str, len, v4, -1, &end) && end == str + len;
 }
 
 static bool rtrs_addr_text_to_v6(const char *str, size_t len, u8 v6[16])
 {
 	const char *end;
 
-	return len < INET6_ADDRSTRLEN &&
-	       rtrs_addr_only_has(str, len, "0123456789abcdefABCDEF:.") &&
-	       in6_pton(str, len, v6, -1, &end) && end == str + len;
+	return len < INET6_ADDRSTRLEN && in6_pton(str, len, v6, -1, &end) && end == str + len;
 }
 
 static int rtrs_addr_parse_ip(const char *str, size_t len, u16 port, struct sockaddr_storage *dst)

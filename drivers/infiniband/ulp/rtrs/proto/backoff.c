@@ -25,6 +25,6 @@ u32 rtrs_backoff_ms(u32 failures, u32 max_ms, u32 random)
 	u32 full = min_t(u64, wanted, max_ms);
 	u32 half = full / 2;
 
-	return full - half + (u32)(((u64)random * (half + 1ULL)) >> 32);
+	return full - half + (u32)(((u64)random * (half + 1)) >> 32);
 }
 EXPORT_SYMBOL_GPL(rtrs_backoff_ms);

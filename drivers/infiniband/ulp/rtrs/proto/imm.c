@@ -13,7 +13,7 @@ static_assert(RTRS_IMM_RSP_ID_BITS + RTRS_IMM_RSP_ERRNO_BITS == RTRS_IMM_PAYLOAD
 
 static u32 rtrs_imm_low_bits(u32 value, u32 bits)
 {
-	return value & (u32)((1ULL << bits) - 1);
+	return value & ((1U << bits) - 1);
 }
 
 static u32 rtrs_imm_pack(enum rtrs_imm_type type, u32 payload)
@@ -35,11 +35,11 @@ static u32 rtrs_imm_pack(enum rtrs_imm_type type, u32 payload)
  */
 u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits)
 {
-	u64 payload;
+	u32 payload;
 
 	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
-	payload = (u64)slot << mem_bits | rtrs_imm_low_bits(off, mem_bits);
-	return rtrs_imm_pack(RTRS_IMM_IO_REQ, (u32)payload);
+	payload = slot << mem_bits | rtrs_imm_low_bits(off, mem_bits);
+	return rtrs_imm_pack(RTRS_IMM_IO_REQ, payload);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_io_req);
 

@@ -298,7 +298,7 @@ static u32 rtrs_wire_cut_desc(const struct rtrs_sg_desc *desc, u32 chunk_size,
 	if (len % chunk_size || nr > room || addr + len < addr)
 		return 0;
 	for (i = 0; i < nr; i++) {
-		rbufs[i].addr = addr + (u64)i * chunk_size;
+		rbufs[i].addr = addr + i * chunk_size;
 		rbufs[i].rkey = le32_to_cpu(desc->rkey);
 	}
 	return nr;

@@ -36,6 +36,7 @@ static const struct parse_v4_case parse_v4_cases[] = {
 	{ "ip:127.0.0.1", { 127, 0, 0, 1 } },
 	{ "ip:255.255.255.255", { 255, 255, 255, 255 } },
 	{ "ip:192.168.100.200", { 192, 168, 100, 200 } },
+	{ "ip:010.020.030.040", { 10, 20, 30, 40 } },
 };
 
 static void parse_v4_case_desc(const struct parse_v4_case *c, char *desc)
@@ -167,12 +168,15 @@ static const struct parse_bad_case parse_bad_cases[] = {
 	BAD("upper case prefix", "IP:10.0.0.1", -EPROTONOSUPPORT),
 	BAD("blank before", " ip:10.0.0.1", -EPROTONOSUPPORT),
 	BAD("prefix within", "xip:10.0.0.1", -EPROTONOSUPPORT),
+	BAD("other character for the colon", "ip.10.0.0.1", -EPROTONOSUPPORT),
+	BAD("other character for the colon, gid", "gid;fe80::1", -EPROTONOSUPPORT),
 	BAD("ip, nothing else", "ip:", -EINVAL),
 	BAD("gid, nothing else", "gid:", -EINVAL),
 	BAD("three numbers", "ip:10.0.0", -EINVAL),
 	BAD("five numbers", "ip:10.0.0.1.2", -EINVAL),
 	BAD("number above 255", "ip:10.0.0.256", -EINVAL),
 	BAD("number that overflows", "ip:10.0.0.4294967297", -EINVAL),
+	BAD("longer than an address can be", "ip:0010.020.030.040", -EINVAL),
 	BAD("dot at the end", "ip:10.0.0.1.", -EINVAL),
 	BAD("dot at the start", "ip:.10.0.0.1", -EINVAL),
 	BAD("two dots", "ip:10..0.1", -EINVAL),
