@@ -9,6 +9,7 @@
 
 #include <linux/slab.h>
 
+#include "../verbs/trace.h"
 #include "clt.h"
 
 struct workqueue_struct *rtrs_clt_wq;
@@ -23,16 +24,22 @@ struct workqueue_struct *rtrs_clt_wq;
  */
 bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev)
 {
+	enum rtrs_clt_path_state old;
 	struct rtrs_fsm_step step;
 	unsigned long flags;
 
 	spin_lock_irqsave(&path->state_lock, flags);
-	step = rtrs_clt_path_step(path->_state, ev);
+	old = path->_state;
+	step = rtrs_clt_path_step(old, ev);
 	if (step.valid)
 		/* PAIRS: rtrs_clt_path_state() */
 		smp_store_release(&path->_state, step.next);
 	spin_unlock_irqrestore(&path->state_lock, flags);
 
+	if (step.valid)
+		trace_rtrs_path_step("client", path->name, rtrs_clt_path_state_name(old),
+				     rtrs_clt_path_event_name(ev),
+				     rtrs_clt_path_state_name(step.next));
 	if (step.actions & RTRS_FSM_ACT_WAKE)
 		wake_up_all(&path->state_wq);
 	if (step.actions & RTRS_FSM_ACT_WORK)
