@@ -38,22 +38,22 @@ check:
 ## lint		Layers, headers, kernel-doc, compat, SPDX, W=1 and sparse
 lint:
 	@tools/deps build lint
-	@selftests/lint/run
+	@BUILD=$(build_dir) selftests/lint/run
 
 ## test		lint, check, then the VM selftests on 6.12 and 6.1
 test:
 	@tools/deps build check lint vm
-	@selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
+	@BUILD=$(build_dir) selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
 
 ## test-all	The same with the slow tests too
 test-all:
 	@tools/deps build check lint vm
-	@selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
+	@BUILD=$(build_dir) selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
 
 ## demo		Two VMs, two networks, one block device, one network cut
 demo:
 	@tools/deps build vm
-	@selftests/vm/demo
+	@BUILD=$(build_dir) selftests/vm/demo
 
 ## clean	Remove everything that was built
 clean:

@@ -162,8 +162,12 @@ lib_exit() {
 	done
 	exit "$status"
 }
-trap lib_exit EXIT
-trap 'exit 1' INT TERM HUP
+# With LIB_ONLY set this is no test: somebody wants the helpers, and what they
+# make stays.
+if [ -z "${LIB_ONLY:-}" ]; then
+	trap lib_exit EXIT
+	trap 'exit 1' INT TERM HUP
+fi
 
 # requires <program>...: skip the test where one is missing
 requires() {
@@ -269,7 +273,7 @@ write_gives() {
 
 # check_errno <name> <errno name> <file> <text> [<pattern>]
 check_errno() {
-	local name=$1
+	local name="$1"
 	shift
 	check "$name" write_gives "$@"
 }
@@ -294,6 +298,12 @@ check_errno() {
 # break the network are skipped.
 
 TOPO_TABLE=7000
+
+# Networks that an earlier user of the helpers has left.
+if [ -n "${LIB_ONLY:-}" ] && [ -d /sys/class/net/cp1 ]; then
+	lib_topo_made=y
+	lib_topo_nr=$(ls -d /sys/class/net/cp[0-9]* | wc -l)
+fi
 
 # topo_up <number of networks>
 topo_up() {
@@ -351,7 +361,7 @@ topo_local_table_first() {
 
 # One end: <device> <network> <own host number> <the other's>
 topo_end_up() {
-	local dev=$1 n=$2 table=$((TOPO_TABLE + 10 * $2 + $3))
+	local dev="$1" n="$2" table=$((TOPO_TABLE + 10 * $2 + $3))
 
 	sysctl -qw "net.ipv4.conf.$dev.accept_local=1" \
 		"net.ipv4.conf.$dev.rp_filter=0" \
@@ -379,7 +389,7 @@ topo_routes() {
 }
 
 topo_net_up() {
-	local n=$1 dev
+	local n="$1" dev
 
 	ip link add "br$n" mtu 9000 type bridge stp_state 0 forward_delay 0 mcast_snooping 0 &&
 	ip link add "c$n" mtu 9000 type veth peer name "cp$n" mtu 9000 &&
@@ -563,15 +573,11 @@ mem_used() {
 
 # ---------------------------------------------------------------- backing devices
 
-lib_null_nr=0
-
 # backing_null <MB> [<attribute>=<value>...]: memory-backed null_blk; prints its
-# device node. Attributes as in configfs, as blocksize=4096.
-#
-# Runs in a subshell when its output is taken, so the name cannot come from a
-# counter: the first free one is taken, and lib_exit removes all.
+# device node. Attributes as in configfs, as blocksize=4096. All are removed at
+# exit.
 backing_null() {
-	local dir nr=0 attr size=$1
+	local dir nr=0 attr size="$1"
 	shift
 	modprobe null_blk nr_devices=0 || return 1
 	while [ -d "/sys/kernel/config/nullb/selftest$nr" ]; do
@@ -587,7 +593,8 @@ backing_null() {
 }
 
 backing_null_node() {
-	local name="nullb$(cat "$1/index")"
+	local name
+	name=nullb$(cat "$1/index")
 	[ -b "/dev/$name" ] || name=$(basename "$1")
 	echo "/dev/$name"
 }
@@ -600,7 +607,8 @@ backing_null_gone() {
 }
 defer backing_null_gone
 
-# backing_file <file> <MB>: a loop device over a sparse file; prints its node
+# backing_file <file> <MB>: a loop device over a sparse file; prints its node.
+# Take it down with: defer "backing_file_gone <node> <file>", before mapping it.
 backing_file() {
 	modprobe loop || return 1
 	truncate -s "${2}M" "$1" && losetup --find --show "$1"
@@ -614,7 +622,7 @@ backing_file_gone() {
 
 # map_line <session> <device> [<first path> [<last path>]]: text for map_device
 map_line() {
-	local n=${3:-1} last=${4:-${3:-$lib_topo_nr}}
+	local n="${3:-1}" last="${4:-${3:-$lib_topo_nr}}"
 	printf 'sessname=%s device_path=%s' "$1" "$2"
 	while [ "$n" -le "$last" ]; do
 		printf ' path=%s' "$(path_pair "$n")"
@@ -625,7 +633,7 @@ map_line() {
 # map_device <session> <device> [<option>...]: over all paths of the topology;
 # prints the new block device
 map_device() {
-	local sess=$1 dev=$2 line
+	local sess="$1" dev="$2" line
 	shift 2
 	line="$(map_line "$sess" "$dev") $*"
 	sysfs_write $CLT_CTL/map_device "$line" || {
@@ -681,7 +689,7 @@ path_is() {
 
 # fio_verify <device> [<fio option>...]: write a pattern, read it all back
 fio_verify() {
-	local dev=$1
+	local dev="$1"
 	shift
 	fio --name=verify --filename="$dev" --direct=1 --ioengine=libaio --iodepth=16 \
 		--rw=randwrite --bs=4k --size=8M --verify=crc32c --verify_fatal=1 \
@@ -690,10 +698,9 @@ fio_verify() {
 
 # ---------------------------------------------------------------- shell
 
-# shell_setup: for selftests/vm/run --shell. What it makes stays.
+# shell_setup: for selftests/vm/run --shell
 shell_setup() {
-	ktap_verdict=shell
-	topo_up 2 && rtrs_load && map_device shell "$(backing_null 256)" &&
-	echo "Networks 10.1.0.0 and 10.2.0.0; session 'shell'; . ./lib.sh for path_cut and the like." &&
-	lib_deferred=''
+	topo_up 2 && rtrs_load && map_device shell "$(backing_null 256)" || return 1
+	echo "Session 'shell' has two paths: 10.1.0.1 to 10.1.0.2, 10.2.0.1 to 10.2.0.2."
+	echo "'path_cut 1', 'path_heal 1', 'link_down 2' and the like break and mend them."
 }

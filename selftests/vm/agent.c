@@ -31,7 +31,6 @@
 #include <unistd.h>
 
 #define MAX_JOBS 64
-#define PORT	 "/dev/vport0p1"
 
 struct frame {
 	uint32_t type;
@@ -210,7 +209,7 @@ static void handle_frame(void)
 	free(payload);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct pollfd fds[MAX_JOBS + 2];
 	sigset_t child;
@@ -220,9 +219,9 @@ int main(void)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	sig = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	port = open(PORT, O_RDWR | O_CLOEXEC);
+	port = open(argc > 1 ? argv[1] : "", O_RDWR | O_CLOEXEC);
 	if (port < 0 || sig < 0)
-		die(PORT);
+		die("no port");
 	send_frame('H', 0, NULL, 0);
 
 	for (;;) {

@@ -248,6 +248,7 @@ class Vm:
         self.console = rig.dir / f"{name}.console"
         self.console.touch()
         self.judged = 0             # console bytes that were scanned already
+        self.ended = True           # not running, and meant not to
         self.proc = self.agent = None
 
     def _args(self):
@@ -282,6 +283,7 @@ class Vm:
             "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={agent_fd.fileno()}",
             "-device", "virtserialport,chardev=agent,name=agent,nr=1",
             "-chardev", f"socket,id=qmp,fd={qmp_fd.fileno()}", "-mon", "chardev=qmp,mode=control"]
+        self.ended = False
         self.proc = self.rig.child(
             args, pass_fds=(agent_fd.fileno(), qmp_fd.fileno()),
             stdin=None if self.interactive else subprocess.DEVNULL,
@@ -329,6 +331,10 @@ class Vm:
             raise Error(f"{self.name}: exit {result.code}: {cmd}\n{result.out}")
         return result
 
+    def lib(self, cmd, timeout=60, **kwargs):
+        """Run a command that may use the helpers of selftests/lib.sh."""
+        return self.run(f"LIB_ONLY=1; . /selftests/lib.sh; {cmd}", timeout, **kwargs)
+
     def push(self, local, remote):
         """Copy a small file into the guest."""
         data = pathlib.Path(local).read_bytes()
@@ -340,6 +346,7 @@ class Vm:
 
     def kill(self):
         """Pull the plug."""
+        self.ended = True
         if self.alive():
             self.proc.kill()
         if self.proc:
@@ -439,11 +446,13 @@ class Rig:
         return vm.start() if start else vm
 
     def check(self):
-        """Raise when any VM's kernel complained since the last look."""
+        """Raise when a VM went away unbidden or its kernel complained."""
         for vm in self.vms:
             lines = vm.splats()
             if lines:
                 raise Error(f"{vm.name}: the kernel complained:\n" + "\n".join(lines))
+            if not vm.ended and not vm.alive():
+                raise VmLost(f"{vm.name} ended by itself: {vm.tail()}")
 
     def close(self):
         with self._lock:
@@ -501,3 +510,48 @@ def die_on_signals():
         raise KeyboardInterrupt(signal.Signals(number).name)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, handler)
+
+
+class Cases:
+    """Results of a test, as KTAP."""
+
+    def __init__(self, planned):
+        self.planned, self.nr, self.failed = planned, 0, 0
+        print(f"KTAP version 1\n1..{planned}", flush=True)
+
+    def check(self, name, passed, why=""):
+        """One case; returns whether it passed."""
+        self.nr += 1
+        self.failed += not passed
+        if not passed:
+            self.diag(why)
+        print(f"{'ok' if passed else 'not ok'} {self.nr} {name}", flush=True)
+        return passed
+
+    def equal(self, name, found, wanted):
+        return self.check(name, found == wanted, f"found {found!r}, wanted {wanted!r}")
+
+    def diag(self, text):
+        for line in str(text).splitlines():
+            print(f"# {line}", flush=True)
+
+
+def main(test, cases):
+    """Run test(rig, cases) of a program in tests/, with that many cases.
+
+    Passes if all cases were run and did, nothing was raised, and no VM
+    complained or went away.
+    """
+    die_on_signals()
+    results = Cases(cases)
+    try:
+        with Rig(os.environ.get("KVER") or "6.12") as rig:
+            test(rig, results)
+            rig.check()
+    except Error as error:
+        results.diag(error)
+        sys.exit(1)
+    if results.nr != results.planned:
+        results.diag(f"planned {results.planned}, ran {results.nr}")
+        sys.exit(1)
+    sys.exit(1 if results.failed else 0)
