@@ -85,7 +85,6 @@ int rtrs_addr_parse(const char *str, size_t len, u16 port, struct sockaddr_stora
 		return rtrs_addr_parse_gid(str + 4, len - 4, port, dst);
 	return -EPROTONOSUPPORT;
 }
-EXPORT_SYMBOL_GPL(rtrs_addr_parse);
 
 /**
  * rtrs_addr_split() - find source and destination in the text of a path
@@ -118,7 +117,6 @@ int rtrs_addr_split(const char *str, size_t len, size_t *src_len, size_t *dst_of
 	*dst_off = pos + 1;
 	return 1;
 }
-EXPORT_SYMBOL_GPL(rtrs_addr_split);
 
 /**
  * rtrs_addr_same_host() - are two addresses the same but for the port
@@ -181,4 +179,3 @@ int rtrs_addr_format(const struct sockaddr *addr, char *buf, size_t len)
 		return scnprintf(buf, len, "<unknown address family %u>", addr->sa_family);
 	}
 }
-EXPORT_SYMBOL_GPL(rtrs_addr_format);

@@ -4,11 +4,6 @@
 #define _RTRS_ADDR_H
 
 #include "proto_env.h"
-#include <linux/socket.h>
-#include <linux/in.h>
-#include <linux/in6.h>
-#include <linux/inet.h>
-#include <rdma/ib.h>
 
 /* Longest text of one address, "gid:" and eight groups, with its NUL; and of a pair. */
 #define RTRS_ADDR_STR_LEN	64

@@ -11,12 +11,17 @@
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inet.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
+#include <linux/socket.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
+#include <rdma/ib.h>
 
 #endif /* _RTRS_PROTO_ENV_H */

@@ -62,7 +62,6 @@ u32 rtrs_status_to_wire(int err)
 			return rtrs_status_aliases[i].wire;
 	return EIO;
 }
-EXPORT_SYMBOL_GPL(rtrs_status_to_wire);
 
 /**
  * rtrs_status_from_wire() - result of a request that came in
@@ -77,4 +76,3 @@ int rtrs_status_from_wire(u32 status)
 {
 	return -(int)(status & RTRS_STATUS_MASK);
 }
-EXPORT_SYMBOL_GPL(rtrs_status_from_wire);
