@@ -33,6 +33,7 @@ static const struct better_case better_cases[] = {
 	{ "ML, negative is not measured", RTRS_MP_MIN_LATENCY, { 0, 1 }, { 0, -1 }, true, false },
 	{ "ML, negative ones are alike", RTRS_MP_MIN_LATENCY, { 1, -2 }, { 1, -1 }, false, false },
 	{ "no policy", RTRS_MP_POLICY__NR, { 0, 1 }, { 9, 9 }, false, false },
+	{ "far from any policy", (enum rtrs_mp_policy)99, { 0, 1 }, { 9, 9 }, false, false },
 };
 
 static void better_case_desc(const struct better_case *c, char *desc)
