@@ -403,7 +403,19 @@ topo_net_up() {
 	# The bridge is of this host too and would answer for the ends.
 	ip link set "br$n" arp off up &&
 	topo_end_up "c$n" "$n" 1 2 &&
-	topo_end_up "s$n" "$n" 2 1
+	topo_end_up "s$n" "$n" 2 1 &&
+	topo_neighbour "c$n" "$n" 2 "s$n" &&
+	topo_neighbour "s$n" "$n" 1 "c$n"
+}
+
+# The other end's MAC address is told, not asked for. In one kernel the answer
+# comes before the question has returned: rdma_cm, that looks, asks and then
+# waits for news, misses it and looks again only after many seconds.
+topo_neighbour() {
+	local mac
+	mac=$(cat "/sys/class/net/$4/address") &&
+	ip neigh replace "10.$2.0.$3" lladdr "$mac" dev "$1" nud permanent &&
+	ip neigh replace "fd00:$2::$3" lladdr "$mac" dev "$1" nud permanent
 }
 
 # The address of network $2 is among the GIDs of device $1.
