@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Grammar of the client's map_device (sysfs specification section 3).
+ *
+ * Operation
+ *	Words separated by blanks, each key=value, in any order; every key but "path" at most once.
+ *	The words are cut out in place, so nothing is copied or shortened.
+ *
+ * Errors
+ *	The first fault found is described in full: key, value and what would have been right.  The caller
+ *	prints it; this file prints nothing.
+ */
+#include "options.h"
+#include "opmap.h"
+
+#define RNBD_OPT_BLANKS	" \t\r\n\f\v"
+
+/**
+ * struct rnbd_options_ctx - state of one run of the parser
+ * @opts: result
+ * @error: filled when something is wrong
+ * @max_poll_queues: largest number of poll queues
+ * @seen: bit mask of the keys that came, by index into the table of keys
+ */
+struct rnbd_options_ctx {
+	struct rnbd_options *opts;
+	struct rnbd_options_error *error;
+	unsigned int max_poll_queues;
+	unsigned long seen;
+};
+
+/**
+ * struct rnbd_options_key - a key of the grammar
+ * @name: as written before the equals sign
+ * @parse: checks and stores a value; on error describes what it expected
+ * @repeatable: may come several times
+ */
+struct rnbd_options_key {
+	const char *name;
+	int (*parse)(struct rnbd_options_ctx *ctx, const char *value);
+	bool repeatable;
+};
+
+static int rnbd_options_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 16;
+}
+
+/* Decimal, or hexadecimal with 0x; one sign.  The range fits an int with room for one more digit. */
+static int rnbd_options_int(const char *value, int min, int max, int *result)
+{
+	bool negative = *value == '-';
+	int base = 10;
+	s64 nr = 0;
+
+	if (*value == '-' || *value == '+')
+		value++;
+	if (value[0] == '0' && (value[1] == 'x' || value[1] == 'X')) {
+		base = 16;
+		value += 2;
+	}
+	if (!*value)
+		return -EINVAL;
+	for (; *value; value++) {
+		if (rnbd_options_digit(*value) >= base)
+			return -EINVAL;
+		nr = nr * base + rnbd_options_digit(*value);
+		if (nr > S32_MAX)
+			return -EINVAL;
+	}
+	if (negative)
+		nr = -nr;
+	if (nr < min || nr > max)
+		return -EINVAL;
+	*result = nr;
+	return 0;
+}
+
+static int rnbd_options_parse_sessname(struct rnbd_options_ctx *ctx, const char *value)
+{
+	size_t len = strlen(value);
+
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),
+		  "1 to %d characters without '/' and '.'", RNBD_OPT_MAX_NAME);
+	if (!len || len > RNBD_OPT_MAX_NAME || strpbrk(value, "/."))
+		return -EINVAL;
+	ctx->opts->sessname = value;
+	return 0;
+}
+
+static int rnbd_options_parse_device_path(struct rnbd_options_ctx *ctx, const char *value)
+{
+	size_t len = strlen(value);
+
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),
+		  "1 to %d characters", RNBD_OPT_MAX_NAME);
+	if (!len || len > RNBD_OPT_MAX_NAME)
+		return -EINVAL;
+	ctx->opts->device_path = value;
+	return 0;
+}
+
+static int rnbd_options_parse_path(struct rnbd_options_ctx *ctx, const char *value)
+{
+	struct rnbd_options *opts = ctx->opts;
+
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),
+		  "at most %d paths", RNBD_OPT_MAX_PATHS);
+	if (opts->nr_paths == RNBD_OPT_MAX_PATHS)
+		return -ENOMEM;
+	opts->paths[opts->nr_paths++] = value;
+	return 0;
+}
+
+static int rnbd_options_parse_dest_port(struct rnbd_options_ctx *ctx, const char *value)
+{
+	int port;
+
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected), "a number from 0 to 65535");
+	if (rnbd_options_int(value, 0, U16_MAX, &port))
+		return -EINVAL;
+	ctx->opts->dest_port = port;
+	return 0;
+}
+
+static int rnbd_options_parse_access_mode(struct rnbd_options_ctx *ctx, const char *value)
+{
+	int mode;
+
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected), "ro, rw or migration");
+	for (mode = 0; mode < RNBD_ACCESS__NR; mode++) {
+		if (strcmp(value, rnbd_access_mode_name(mode)))
+			continue;
+		ctx->opts->access_mode = mode;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int rnbd_options_parse_nr_poll_queues(struct rnbd_options_ctx *ctx, const char *value)
+{
+	int nr;
+
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),
+		  "a number from -1 to %u, -1 for the highest", ctx->max_poll_queues);
+	if (rnbd_options_int(value, -1, ctx->max_poll_queues, &nr))
+		return -EINVAL;
+	ctx->opts->nr_poll_queues = nr < 0 ? ctx->max_poll_queues : nr;
+	return 0;
+}
+
+static const struct rnbd_options_key rnbd_options_keys[] = {
+	{ "sessname",	    rnbd_options_parse_sessname,       false },
+	{ "device_path",    rnbd_options_parse_device_path,    false },
+	{ "path",	    rnbd_options_parse_path,	       true  },
+	{ "dest_port",	    rnbd_options_parse_dest_port,      false },
+	{ "access_mode",    rnbd_options_parse_access_mode,    false },
+	{ "nr_poll_queues", rnbd_options_parse_nr_poll_queues, false },
+};
+
+static void rnbd_options_expect(struct rnbd_options_ctx *ctx, const char *key, const char *value,
+				const char *expected)
+{
+	ctx->error->key = key;
+	ctx->error->value = value;
+	strscpy(ctx->error->expected, expected, sizeof(ctx->error->expected));
+}
+
+/* One word, with its value cut off and NUL terminated. */
+static int rnbd_options_word(struct rnbd_options_ctx *ctx, char *word)
+{
+	char *value = strchr(word, '=');
+	const struct rnbd_options_key *key;
+	unsigned int i;
+
+	if (value)
+		*value++ = '\0';
+	for (i = 0; i < ARRAY_SIZE(rnbd_options_keys); i++)
+		if (!strcmp(word, rnbd_options_keys[i].name))
+			break;
+	if (!value || i == ARRAY_SIZE(rnbd_options_keys)) {
+		rnbd_options_expect(ctx, word, value,
+				    "sessname=, device_path=, path=, dest_port=, access_mode= or nr_poll_queues=");
+		return -EINVAL;
+	}
+
+	key = &rnbd_options_keys[i];
+	if ((ctx->seen & BIT(i)) && !key->repeatable) {
+		rnbd_options_expect(ctx, key->name, value, "it once");
+		return -EINVAL;
+	}
+	ctx->seen |= BIT(i);
+	ctx->error->key = key->name;
+	ctx->error->value = value;
+	return key->parse(ctx, value);
+}
+
+/* What no single word can tell. */
+static int rnbd_options_check(struct rnbd_options_ctx *ctx)
+{
+	const struct rnbd_options *opts = ctx->opts;
+
+	if (!opts->sessname) {
+		rnbd_options_expect(ctx, "sessname", NULL, "sessname=<name of the session>");
+		return -EINVAL;
+	}
+	if (!opts->device_path) {
+		rnbd_options_expect(ctx, "device_path", NULL,
+				    "device_path=<name of the device on the server>");
+		return -EINVAL;
+	}
+	/* Both together and an '@' name the device's link in sysfs, which is one file name. */
+	if (strlen(opts->device_path) + 1 + strlen(opts->sessname) > NAME_MAX) {
+		rnbd_options_expect(ctx, "device_path", opts->device_path,
+				    "at most 254 characters together with sessname");
+		return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+/**
+ * rnbd_options_parse() - read what was written to map_device
+ * @text: NUL-terminated text; words are cut apart in it, and results point into it
+ * @max_poll_queues: largest number of poll queues, the number of possible CPUs
+ * @opts: result, complete on success
+ * @error: on failure, what is wrong and what would be right
+ *
+ * Addresses are not looked at.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: unknown, missing or doubled key, bad value; -ENOMEM: too many paths;
+ * -ENAMETOOLONG: both names together too long.  Sysfs specification section 3.
+ */
+int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_options *opts,
+		       struct rnbd_options_error *error)
+{
+	struct rnbd_options_ctx ctx = {
+		.opts = opts,
+		.error = error,
+		.max_poll_queues = max_poll_queues,
+	};
+	int ret;
+
+	memset(opts, 0, sizeof(*opts));
+	memset(error, 0, sizeof(*error));
+	opts->dest_port = RNBD_DEFAULT_PORT;
+	opts->access_mode = RNBD_ACCESS_RW;
+
+	text += strspn(text, RNBD_OPT_BLANKS);
+	while (*text) {
+		char *word = text;
+
+		text += strcspn(text, RNBD_OPT_BLANKS);
+		if (*text)
+			*text++ = '\0';
+		text += strspn(text, RNBD_OPT_BLANKS);
+		ret = rnbd_options_word(&ctx, word);
+		if (ret)
+			return ret;
+	}
+	return rnbd_options_check(&ctx);
+}

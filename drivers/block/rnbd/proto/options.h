@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Text written to the client's map_device: split, check, and say precisely what is wrong. */
+#ifndef _RNBD_OPTIONS_H
+#define _RNBD_OPTIONS_H
+
+#include "proto_env.h"
+#include <rnbd/rnbd_format.h>
+
+/* Paths one write may name (sysfs specification section 3). */
+#define RNBD_OPT_MAX_PATHS	6
+
+/* Longest session name or device path, without NUL. */
+#define RNBD_OPT_MAX_NAME	255
+
+/**
+ * struct rnbd_options - what to map and how to get there
+ * @sessname: name of the session
+ * @device_path: name of the device on the server
+ * @paths: addresses as written, not yet looked at
+ * @nr_paths: how many of @paths are set
+ * @dest_port: destination port of every path
+ * @access_mode: how to open the device
+ * @nr_poll_queues: hardware queues for polled I/O
+ *
+ * The strings point into the text that was parsed.
+ */
+struct rnbd_options {
+	const char *sessname;
+	const char *device_path;
+	const char *paths[RNBD_OPT_MAX_PATHS];
+	unsigned int nr_paths;
+	u16 dest_port;
+	enum rnbd_access_mode access_mode;
+	u32 nr_poll_queues;
+};
+
+/**
+ * struct rnbd_options_error - why a text was refused
+ * @key: the key in question, or the whole word if it has no known key
+ * @value: its value, NULL if there is none
+ * @expected: what is allowed, as the rest of the sentence "expected ..."
+ *
+ * The pointers are into the text that was parsed, or to constants.
+ */
+struct rnbd_options_error {
+	const char *key;
+	const char *value;
+	char expected[96];
+};
+
+int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_options *opts,
+		       struct rnbd_options_error *error);
+
+#endif /* _RNBD_OPTIONS_H */
