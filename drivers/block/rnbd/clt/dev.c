@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Devices: their states, and the dialogue about them with the server.
+ *
+ * Operation
+ *	OPEN is sent by whoever maps, by whoever writes to remap_device, and by link_work after the link came
+ *	back.  The answer is always dealt with in rnbd_clt_dev_opened(), whether or not somebody still
+ *	waits for it: it makes the device open, or closes on the server what is not wanted any more.
+ *
+ * Ownership
+ *	Memory: see rnbd_clt_dev.ref.  The device is on the list of its session, and so keeps its name, until
+ *	it is taken apart and no message about it is under way: the server answers a second OPEN of
+ *	a name with the same handle, and a late CLOSE would hit the wrong mapping.
+ *
+ * Ordering
+ *	A handle is worth nothing after the link was lost, and may then mean another device.  link_gen is
+ *	taken before OPEN is sent and compared when the answer is taken up, under the lock that link_lost
+ *	counts with.  Between the loss and the next OPEN there is a grace period (queue.c).
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "dev.h"
+#include "msg.h"
+#include "sess.h"
+
+/* Longest answer to OPEN and CLOSE; opening may have to wake up a disk. */
+#define RNBD_CLT_OPEN_TIMEOUT	(60 * HZ)
+#define RNBD_CLT_CLOSE_TIMEOUT	(10 * HZ)
+
+/**
+ * rnbd_clt_dev_state_name() - text of a state, as in sysfs
+ * @state: the state
+ *
+ * Context: any.
+ * Return: a word in lower case.
+ */
+const char *rnbd_clt_dev_state_name(enum rnbd_clt_dev_state state)
+{
+	static const char *const names[RNBD_CLT_DEV__NR] = {
+		[RNBD_CLT_DEV_INIT]	= "init",
+		[RNBD_CLT_DEV_OPEN]	= "open",
+		[RNBD_CLT_DEV_CLOSED]	= "closed",
+		[RNBD_CLT_DEV_UNMAPPED]	= "unmapped",
+	};
+
+	return names[state];
+}
+
+/**
+ * rnbd_clt_dev_link_name() - name of the link in sysfs that leads to a device
+ * @dev: the device
+ * @buf: where to put it
+ * @len: its size, NAME_MAX + 1 is enough
+ *
+ * Context: any.
+ */
+void rnbd_clt_dev_link_name(const struct rnbd_clt_dev *dev, char *buf, size_t len)
+{
+	scnprintf(buf, len, "%s@%s", dev->path, dev->sess->name);
+	strreplace(buf, '/', '!');
+}
+
+/**
+ * rnbd_clt_dev_get() - hold the memory of a device
+ * @dev: a device that is held by somebody already
+ *
+ * Context: any.
+ */
+void rnbd_clt_dev_get(struct rnbd_clt_dev *dev)
+{
+	refcount_inc(&dev->ref);
+}
+
+/**
+ * rnbd_clt_dev_put() - let go of the memory of a device
+ * @dev: the device
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_dev_put(struct rnbd_clt_dev *dev)
+{
+	if (!refcount_dec_and_test(&dev->ref))
+		return;
+	if (dev->disk)
+		put_disk(dev->disk);
+	rnbd_clt_msg_exit(&dev->msg);
+	rnbd_clt_sess_drop(dev->sess);
+	kfree(dev);
+}
+
+static void rnbd_clt_dev_uevent(struct rnbd_clt_dev *dev, enum kobject_action action)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	kobject_uevent(&disk_to_dev(dev->disk)->kobj, action);
+	memalloc_noio_restore(noio);
+}
+
+static void rnbd_clt_dev_set_sectors(struct rnbd_clt_dev *dev, u64 nsectors)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	set_capacity_and_notify(dev->disk, nsectors);
+	memalloc_noio_restore(noio);
+}
+
+/* Limits of what was opened.  -EPROTO: nothing was opened, else the device id is valid. */
+static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limits *limits)
+{
+	struct rnbd_transport_limits transport = { .page_bytes = PAGE_SIZE };
+	struct rtrs_attrs attrs;
+	int ret;
+
+	/* The permit is still held, so the transport is there.  Without a path all is void anyway. */
+	if (rtrs_clt_query(dev->msg.rtrs, &attrs))
+		attrs = dev->sess->attrs;
+	transport.max_io_bytes = attrs.max_io_size;
+	transport.max_segments = min(attrs.max_segments, dev->sess->attrs.max_segments);
+	ret = rnbd_get_open_rsp(&dev->msg.rsp->open, &transport, limits, &dev->open_why);
+	if (ret)
+		return ret;
+	if (!dev->disk) {
+		dev->limits = *limits;
+		return 0;
+	}
+	dev->open_why = rnbd_limits_changed(&dev->limits, get_capacity(dev->disk), limits);
+	return dev->open_why ? -EINVAL : 0;
+}
+
+/* Make the device open, unless it was unmapped or the link was lost meanwhile. */
+static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
+{
+	int ret = 0;
+
+	spin_lock(&dev->sess->lock);
+	if (dev->sess->link_gen != dev->msg.gen)
+		ret = -ECONNABORTED;
+	else if (rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_UNMAPPED)
+		ret = -ENODEV;
+	else
+		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_OPEN);
+	spin_unlock(&dev->sess->lock);
+	return ret;
+}
+
+static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int ret)
+{
+	const char *name = dev->disk->disk_name;
+
+	if (!ret) {
+		rnbd_clt_dev_set_sectors(dev, nsectors);
+		rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
+		pr_info("%s: open again, %llu sectors\n", name, nsectors);
+	} else if (ret != -ENODEV) {
+		pr_err("%s: device_path=\"%s\" cannot be opened again: %pe%s%s; stays closed until remap_device\n",
+		       name, dev->path, ERR_PTR(ret), dev->open_why ? ", " : "",
+		       dev->open_why ? dev->open_why : "");
+	}
+}
+
+/* OPEN has ended.  Returns true if the server has opened what we do not want. */
+static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
+{
+	struct rnbd_dev_limits limits = {};
+	bool is_there = false;
+	int ret;
+
+	dev->open_why = NULL;
+	ret = dev->msg.error;
+	if (!ret) {
+		ret = rnbd_clt_dev_check_rsp(dev, &limits);
+		is_there = ret != -EPROTO;
+	}
+	if (is_there) {
+		dev->device_id = limits.device_id;
+		dev->open_gen = dev->msg.gen;
+	}
+	if (!ret)
+		ret = rnbd_clt_dev_take_up(dev);
+	dev->open_error = ret;
+	if (dev->disk)
+		rnbd_clt_dev_reopened(dev, limits.nsectors, ret);
+	return ret && is_there;
+}
+
+/* Release the message, and what was only kept for it. */
+static void rnbd_clt_dev_end_msg(struct rnbd_clt_dev *dev)
+{
+	rnbd_clt_msg_release(&dev->msg);
+	spin_lock(&dev->sess->lock);
+	if (dev->is_gone && !dev->msg.busy)
+		list_del_init(&dev->entry);
+	spin_unlock(&dev->sess->lock);
+	rnbd_clt_dev_put(dev);
+}
+
+static void rnbd_clt_dev_msg_done(struct rnbd_clt_msg *msg)
+{
+	struct rnbd_clt_dev *dev = container_of(msg, struct rnbd_clt_dev, msg);
+	bool is_open = msg->req.open.hdr.type == cpu_to_le16(RNBD_MSG_OPEN);
+
+	if (is_open && rnbd_clt_dev_opened(dev)) {
+		rnbd_put_close(&msg->req.close, dev->device_id);
+		if (!rnbd_clt_msg_send(msg, NULL))
+			return;
+	}
+	rnbd_clt_dev_end_msg(dev);
+}
+
+static int rnbd_clt_dev_expect_state(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state expected)
+{
+	enum rnbd_clt_dev_state state = rnbd_clt_dev_state(dev);
+
+	if (state == expected)
+		return 0;
+	switch (state) {
+	case RNBD_CLT_DEV_INIT:
+		return -EBUSY;
+	case RNBD_CLT_DEV_OPEN:
+		return -EALREADY;
+	case RNBD_CLT_DEV_CLOSED:
+		return -ECONNABORTED;
+	case RNBD_CLT_DEV_UNMAPPED:
+	case RNBD_CLT_DEV__NR:
+		break;
+	}
+	return -ENODEV;
+}
+
+/* Wait until no request or message with a handle from before the loss of the link can be sent. */
+static void rnbd_clt_dev_forget_past(struct rnbd_clt_sess *sess, unsigned int gen)
+{
+	if (READ_ONCE(sess->rcu_gen) == gen)
+		return;
+	synchronize_rcu();
+	WRITE_ONCE(sess->rcu_gen, gen);
+}
+
+static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
+{
+	int ret;
+
+	ret = rnbd_clt_msg_claim(&dev->msg, &dev->stop, RNBD_CLT_OPEN_TIMEOUT);
+	if (ret)
+		return ret;
+	rnbd_clt_dev_get(dev);
+	ret = rnbd_clt_dev_expect_state(dev, state);
+	if (ret)
+		goto err_end_msg;
+	rnbd_clt_dev_forget_past(dev->sess, dev->msg.gen);
+	rnbd_put_open(&dev->msg.req.open, dev->path, dev->access_mode);
+	ret = rnbd_clt_msg_send(&dev->msg, &dev->stop);
+	if (ret)
+		goto err_end_msg;
+	return 0;
+
+err_end_msg:
+	rnbd_clt_dev_end_msg(dev);
+	return ret;
+}
+
+/**
+ * rnbd_clt_dev_open() - open a device on the server, and wait for it
+ * @dev: the device
+ * @state: state it has to be in: INIT for the first time, else CLOSED
+ *
+ * If the caller is killed, OPEN goes its way nevertheless.
+ *
+ * Context: may sleep; the caller is a user of the session.
+ * Return: 0; -EALREADY: is open; -EBUSY: not yet open for the first time; -ENODEV: unmapped; -EINTR:
+ * killed; -ETIMEDOUT: no answer; errno of the server, the transport, or the check of the answer.
+ */
+int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
+{
+	int ret;
+
+	ret = rnbd_clt_dev_send_open(dev, state);
+	if (ret)
+		return ret;
+	ret = rnbd_clt_msg_wait(&dev->msg, &dev->stop, RNBD_CLT_OPEN_TIMEOUT);
+	return ret ? ret : dev->open_error;
+}
+
+/* The link was lost, or is back. */
+static void rnbd_clt_dev_link_work(struct work_struct *work)
+{
+	struct rnbd_clt_dev *dev = container_of(work, struct rnbd_clt_dev, link_work);
+	bool tell_offline = false, want_open = false;
+	int ret;
+
+	spin_lock(&dev->sess->lock);
+	if (dev->is_online) {
+		swap(tell_offline, dev->tell_offline);
+		swap(want_open, dev->want_open);
+	}
+	want_open = want_open && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
+	spin_unlock(&dev->sess->lock);
+	if (tell_offline)
+		rnbd_clt_dev_uevent(dev, KOBJ_OFFLINE);
+	if (!want_open)
+		return;
+	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED);
+	if (ret && ret != -EALREADY && ret != -ENODEV)
+		pr_err("%s: cannot ask the server to open device_path=\"%s\" again: %pe\n",
+		       dev->disk->disk_name, dev->path, ERR_PTR(ret));
+}
+
+/**
+ * rnbd_clt_dev_set_online() - the device is complete: announce it, and what happened to the link meanwhile
+ * @dev: device with its disk and directory in sysfs
+ *
+ * It may be unmapped at once, so the caller needs a reference.
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
+{
+	spin_lock(&dev->sess->lock);
+	dev->is_online = true;
+	spin_unlock(&dev->sess->lock);
+
+	rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
+
+	spin_lock(&dev->sess->lock);
+	if (dev->tell_offline || dev->want_open)
+		rnbd_clt_sess_queue_link_work(dev);
+	spin_unlock(&dev->sess->lock);
+}
+
+/* Two names that become the same link in sysfs count as the same. */
+static bool rnbd_clt_dev_same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if ((*a == '/' ? '!' : *a) != (*b == '/' ? '!' : *b))
+			return false;
+	return *a == *b;
+}
+
+static int rnbd_clt_dev_list(struct rnbd_clt_dev *dev)
+{
+	struct rnbd_clt_dev *other;
+	int ret = 0;
+
+	spin_lock(&dev->sess->lock);
+	list_for_each_entry(other, &dev->sess->devs, entry)
+		if (rnbd_clt_dev_same_name(other->path, dev->path))
+			ret = -EEXIST;
+	if (!ret)
+		list_add_tail(&dev->entry, &dev->sess->devs);
+	spin_unlock(&dev->sess->lock);
+	return ret;
+}
+
+/**
+ * rnbd_clt_dev_create() - make a device and put it on the list of its session
+ * @sess: session the caller is a user of
+ * @path: name on the server
+ * @mode: how to open it
+ *
+ * Context: may sleep.
+ * Return: a device in state INIT, with a reference for the caller; -EEXIST: mapped already; -ENOMEM.
+ */
+struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char *path,
+					 enum rnbd_access_mode mode)
+{
+	struct rnbd_clt_dev *dev;
+	int ret = -ENOMEM;
+
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	if (rnbd_clt_msg_init(&dev->msg, sess, rnbd_clt_dev_msg_done))
+		goto err_free;
+	refcount_set(&dev->ref, 1);
+	dev->sess = sess;
+	rnbd_clt_sess_hold(sess);
+	INIT_LIST_HEAD(&dev->entry);
+	strscpy(dev->path, path, sizeof(dev->path));
+	dev->access_mode = mode;
+	INIT_WORK(&dev->link_work, rnbd_clt_dev_link_work);
+	ret = rnbd_clt_dev_list(dev);
+	if (ret)
+		goto err_put;
+	return dev;
+
+err_put:
+	rnbd_clt_dev_put(dev);
+	return ERR_PTR(ret);
+err_free:
+	kfree(dev);
+	return ERR_PTR(ret);
+}
+
+/**
+ * rnbd_clt_dev_get_opener() - a block device is being opened
+ * @dev: the device
+ *
+ * Context: may sleep.
+ * Return: 0, to be undone by rnbd_clt_dev_put_opener(); -ENXIO: being unmapped.
+ */
+int rnbd_clt_dev_get_opener(struct rnbd_clt_dev *dev)
+{
+	int ret = -ENXIO;
+
+	spin_lock(&dev->sess->lock);
+	if (rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_UNMAPPED) {
+		dev->nr_openers++;
+		rnbd_clt_dev_get(dev);
+		ret = 0;
+	}
+	spin_unlock(&dev->sess->lock);
+	return ret;
+}
+
+/**
+ * rnbd_clt_dev_put_opener() - a block device is being closed
+ * @dev: the device
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_dev_put_opener(struct rnbd_clt_dev *dev)
+{
+	spin_lock(&dev->sess->lock);
+	dev->nr_openers--;
+	spin_unlock(&dev->sess->lock);
+	rnbd_clt_dev_put(dev);
+}
+
+/* From here on every request fails, nobody can open the device, and nobody waits on its behalf. */
+static bool rnbd_clt_dev_stop_locked(struct rnbd_clt_dev *dev)
+{
+	bool was_open = rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_OPEN;
+
+	lockdep_assert_held(&dev->sess->lock);
+	rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_UNMAPPED);
+	WRITE_ONCE(dev->stop, true);
+	return was_open;
+}
+
+static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
+{
+	wake_up_all(&dev->sess->msg_wait);
+	cancel_work_sync(&dev->link_work);
+}
+
+/**
+ * rnbd_clt_dev_start_unmap() - become the one who takes a device apart
+ * @dev: the device
+ * @force: even if it is opened
+ * @was_open: whether the server has it open, as far as we know
+ *
+ * Context: may sleep.
+ * Return: 0; -EALREADY: somebody else is; -EBUSY: opened, or not yet mapped completely.
+ */
+int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force, bool *was_open)
+{
+	int ret = 0;
+
+	spin_lock(&dev->sess->lock);
+	if (rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_UNMAPPED)
+		ret = -EALREADY;
+	else if (!dev->is_online || (!force && dev->nr_openers))
+		ret = -EBUSY;
+	else
+		*was_open = rnbd_clt_dev_stop_locked(dev);
+	spin_unlock(&dev->sess->lock);
+	if (!ret)
+		rnbd_clt_dev_settle(dev);
+	return ret;
+}
+
+/**
+ * rnbd_clt_dev_abort_map() - as rnbd_clt_dev_start_unmap(), for the one who maps and cannot go on
+ * @dev: device that is not online
+ *
+ * Context: may sleep.
+ * Return: true if the server has the device open, as far as we know.
+ */
+bool rnbd_clt_dev_abort_map(struct rnbd_clt_dev *dev)
+{
+	bool was_open;
+
+	spin_lock(&dev->sess->lock);
+	was_open = rnbd_clt_dev_stop_locked(dev);
+	spin_unlock(&dev->sess->lock);
+	rnbd_clt_dev_settle(dev);
+	return was_open;
+}
+
+static int rnbd_clt_dev_send_close(struct rnbd_clt_dev *dev, bool was_open)
+{
+	int ret;
+
+	ret = rnbd_clt_msg_claim(&dev->msg, NULL, RNBD_CLT_CLOSE_TIMEOUT);
+	if (ret)
+		return ret;
+	rnbd_clt_dev_get(dev);
+	/* The link was lost since: the handle is void, and the server has closed by itself. */
+	if (!was_open || dev->open_gen != dev->msg.gen)
+		goto err_end_msg;
+	rnbd_put_close(&dev->msg.req.close, dev->device_id);
+	ret = rnbd_clt_msg_send(&dev->msg, NULL);
+	if (ret)
+		goto err_end_msg;
+	return rnbd_clt_msg_wait(&dev->msg, NULL, RNBD_CLT_CLOSE_TIMEOUT);
+
+err_end_msg:
+	rnbd_clt_dev_end_msg(dev);
+	return ret;
+}
+
+/**
+ * rnbd_clt_dev_close() - have the server close a device
+ * @dev: device without requests in flight, after rnbd_clt_dev_start_unmap()
+ * @was_open: what that said
+ *
+ * Waits for an OPEN that is under way, which is followed by a CLOSE; all within reason.
+ *
+ * Context: may sleep; the caller is a user of the session.
+ */
+void rnbd_clt_dev_close(struct rnbd_clt_dev *dev, bool was_open)
+{
+	int ret;
+
+	ret = rnbd_clt_dev_send_close(dev, was_open);
+	if (ret && ret != -ECONNABORTED && ret != -ENODEV)
+		pr_warn("session %s: device_path=\"%s\" was not closed by the server: %pe\n",
+			dev->sess->name, dev->path, ERR_PTR(ret));
+}
+
+/**
+ * rnbd_clt_dev_end_unmap() - the device is taken apart
+ * @dev: the device
+ *
+ * Its name is free now, or when the message under way has ended.
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_dev_end_unmap(struct rnbd_clt_dev *dev)
+{
+	spin_lock(&dev->sess->lock);
+	dev->is_gone = true;
+	if (!dev->msg.busy)
+		list_del_init(&dev->entry);
+	spin_unlock(&dev->sess->lock);
+}

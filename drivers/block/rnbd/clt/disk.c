@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The block device that users see: /dev/rnbd<N>.
+ *
+ * Ownership
+ *	The device holds its disk until its own memory goes.  An opener holds the device, through open and
+ *	release, so that a disk that was removed by force has its device as long as somebody has it open.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blk-mq.h>
+#include <linux/err.h>
+#include <linux/hdreg.h>
+#include <linux/idr.h>
+#include <linux/kdev_t.h>
+#include <linux/module.h>
+
+#include "dev.h"
+#include "disk.h"
+#include "sess.h"
+
+/* Minors of a disk, for itself and its partitions (protocol specification section 5). */
+#define RNBD_CLT_DISK_MINORS	64
+#define RNBD_CLT_DISK_MAX_INDEX	((1U << MINORBITS) / RNBD_CLT_DISK_MINORS - 1)
+
+/* The transport moves single pages of this size. */
+#define RNBD_CLT_PAGE_BYTES	4096
+
+/* Made-up geometry, for partition tools of the past. */
+#define RNBD_CLT_GEO_HEADS	4
+#define RNBD_CLT_GEO_SECTORS	16
+
+/* How long requests may take to end before the session is disconnected to end them. */
+#define RNBD_CLT_DRAIN_TIMEOUT	(5 * HZ)
+
+/**
+ * struct rnbd_clt_disks - numbers of the disks of this host
+ * @major: of all of them (I, set by module init)
+ * @ida: N of each rnbd<N>; has a lock of its own
+ */
+struct rnbd_clt_disks {
+	int major;
+	struct ida ida;
+};
+
+static struct rnbd_clt_disks rnbd_clt_disks = {
+	.ida = IDA_INIT(rnbd_clt_disks.ida),
+};
+
+/**
+ * rnbd_clt_disk_init_major() - get device numbers
+ *
+ * Context: module init.
+ * Return: 0 or a negative errno.
+ */
+int rnbd_clt_disk_init_major(void)
+{
+	int major = register_blkdev(0, "rnbd");
+
+	if (major < 0)
+		return major;
+	rnbd_clt_disks.major = major;
+	return 0;
+}
+
+/**
+ * rnbd_clt_disk_exit_major() - give them back
+ *
+ * Context: module exit, without disks.
+ */
+void rnbd_clt_disk_exit_major(void)
+{
+	unregister_blkdev(rnbd_clt_disks.major, "rnbd");
+	ida_destroy(&rnbd_clt_disks.ida);
+}
+
+static int rnbd_clt_disk_open(struct gendisk *disk, blk_mode_t mode)
+{
+	struct rnbd_clt_dev *dev = disk->private_data;
+
+	if (dev->access_mode == RNBD_ACCESS_RO && (mode & BLK_OPEN_WRITE)) {
+		pr_info_ratelimited("%s: mapped with access_mode=ro, %s may not open it for writing\n",
+				    disk->disk_name, current->comm);
+		return -EPERM;
+	}
+	return rnbd_clt_dev_get_opener(dev);
+}
+
+static void rnbd_clt_disk_release(struct gendisk *disk)
+{
+	rnbd_clt_dev_put_opener(disk->private_data);
+}
+
+static int rnbd_clt_disk_getgeo(struct block_device *bdev, struct hd_geometry *geo)
+{
+	sector_t cylinders = get_capacity(bdev->bd_disk);
+
+	sector_div(cylinders, RNBD_CLT_GEO_HEADS * RNBD_CLT_GEO_SECTORS);
+	geo->heads = RNBD_CLT_GEO_HEADS;
+	geo->sectors = RNBD_CLT_GEO_SECTORS;
+	geo->cylinders = min_t(sector_t, cylinders, U16_MAX);
+	geo->start = get_start_sect(bdev);
+	return 0;
+}
+
+DEFINE_BLK_OPEN_RELEASE(rnbd_clt_disk_ops, rnbd_clt_disk_open, rnbd_clt_disk_release);
+
+static const struct block_device_operations rnbd_clt_disk_ops = {
+	.owner		= THIS_MODULE,
+	.open		= rnbd_clt_disk_ops_open,
+	.release	= rnbd_clt_disk_ops_release,
+	.getgeo		= rnbd_clt_disk_getgeo,
+};
+
+static void rnbd_clt_disk_limits(const struct rnbd_dev_limits *limits, struct queue_limits *lim)
+{
+	*lim = (struct queue_limits) {
+		.logical_block_size	  = limits->logical_block_bytes,
+		.physical_block_size	  = limits->physical_block_bytes,
+		.max_hw_sectors		  = limits->max_hw_sectors,
+		.io_opt			  = limits->max_hw_sectors << SECTOR_SHIFT,
+		.max_segments		  = limits->max_segments,
+		.virt_boundary_mask	  = RNBD_CLT_PAGE_BYTES - 1,
+		.max_hw_discard_sectors	  = limits->max_discard_sectors,
+		.max_discard_segments	  = 1,
+		.discard_granularity	  = limits->discard_granularity,
+		.discard_alignment	  = limits->discard_alignment,
+		.max_secure_erase_sectors = limits->max_secure_erase_sectors,
+		.max_write_zeroes_sectors = limits->max_write_zeroes_sectors,
+	};
+	if (limits->write_cache)
+		lim->features |= BLK_FEAT_WRITE_CACHE;
+	if (limits->fua)
+		lim->features |= BLK_FEAT_FUA;
+}
+
+static void rnbd_clt_disk_setup(struct rnbd_clt_dev *dev, struct gendisk *disk, int index)
+{
+	disk->major = rnbd_clt_disks.major;
+	disk->first_minor = index * RNBD_CLT_DISK_MINORS;
+	disk->minors = RNBD_CLT_DISK_MINORS;
+	disk->fops = &rnbd_clt_disk_ops;
+	disk->private_data = dev;
+	scnprintf(disk->disk_name, sizeof(disk->disk_name), "rnbd%d", index);
+	set_capacity(disk, dev->limits.nsectors);
+	if (dev->access_mode == RNBD_ACCESS_RO)
+		set_disk_ro(disk, true);
+}
+
+static int rnbd_clt_disk_index(const struct gendisk *disk)
+{
+	return disk->first_minor / RNBD_CLT_DISK_MINORS;
+}
+
+/**
+ * rnbd_clt_disk_add() - make the disk of a device
+ * @dev: device that is open
+ *
+ * Context: may sleep, and read from the device.
+ * Return: 0, to be undone by rnbd_clt_disk_del(); -ENOSPC: no number left; another negative errno.
+ */
+int rnbd_clt_disk_add(struct rnbd_clt_dev *dev)
+{
+	struct queue_limits lim;
+	struct gendisk *disk;
+	int index, ret;
+
+	index = ida_alloc_max(&rnbd_clt_disks.ida, RNBD_CLT_DISK_MAX_INDEX, GFP_KERNEL);
+	if (index < 0)
+		return index;
+	rnbd_clt_disk_limits(&dev->limits, &lim);
+	disk = blk_mq_alloc_disk(&dev->sess->tag_set, &lim, dev);
+	if (IS_ERR(disk)) {
+		ret = PTR_ERR(disk);
+		goto err_free_index;
+	}
+	rnbd_clt_disk_setup(dev, disk, index);
+	ret = device_add_disk(NULL, disk, NULL);
+	if (ret)
+		goto err_put_disk;
+	dev->disk = disk;
+	dev->is_added = true;
+	return 0;
+
+err_put_disk:
+	put_disk(disk);
+err_free_index:
+	ida_free(&rnbd_clt_disks.ida, index);
+	return ret;
+}
+
+/**
+ * rnbd_clt_disk_drain() - see that requests end, before the disk is removed with users on it
+ * @dev: device after rnbd_clt_dev_start_unmap()
+ *
+ * Whatever has not reached the transport fails by itself.  The rest ends when the server answers or the
+ * transport gives up.  If that takes too long and nobody else uses the session, it is disconnected:
+ * only then the pages are safe from the server.
+ *
+ * Context: may sleep; the caller is a user of the session.
+ */
+void rnbd_clt_disk_drain(struct rnbd_clt_dev *dev)
+{
+	struct request_queue *q;
+
+	if (!dev->is_added)
+		return;
+	q = dev->disk->queue;
+	blk_freeze_queue_start(q);
+	if (!blk_mq_freeze_queue_wait_timeout(q, RNBD_CLT_DRAIN_TIMEOUT))
+		rnbd_clt_sess_cut(dev->sess);
+	blk_mq_unfreeze_queue(q);
+	blk_mark_disk_dead(dev->disk);
+}
+
+/**
+ * rnbd_clt_disk_del() - remove the disk of a device
+ * @dev: the device; need not have a disk
+ *
+ * Afterwards its name can be given to another one.  Its memory stays until the device's goes.
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_disk_del(struct rnbd_clt_dev *dev)
+{
+	if (!dev->is_added)
+		return;
+	dev->is_added = false;
+	del_gendisk(dev->disk);
+	ida_free(&rnbd_clt_disks.ida, rnbd_clt_disk_index(dev->disk));
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Map and unmap: put all the pieces of a device together, and take them apart. */
+#ifndef _RNBD_CLT_MAP_H
+#define _RNBD_CLT_MAP_H
+
+#include "types.h"
+#include "sess.h"
+
+int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const char *path,
+		 enum rnbd_access_mode mode, struct kobject *links);
+void rnbd_clt_unmap_all(void);
+
+#endif /* _RNBD_CLT_MAP_H */

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Block requests to the transport and back.
+ *
+ * Operation
+ *	All devices of a session share one tag set, and all hardware queues share its tags, as many as
+ *	the transport has slots.  So a request that has a tag finds a permit, unless control messages
+ *	hold some; then it is handed back to blk-mq, which tries again later.
+ *
+ *	There is one hardware queue for each possible CPU, and behind them those for polled I/O.  The
+ *	transport has its connections in the same order: what comes from a polling queue is sent on the
+ *	connection of the same number, and polling looks there for the completion.
+ *
+ * Ownership
+ *	From a successful rtrs_clt_request() the transport owns request, permit and pages until it calls
+ *	rnbd_clt_io_conf(), which may be before rtrs_clt_request() returns.  If it fails, they are ours.
+ *
+ * Ordering
+ *	State and device id are read, and the request is submitted, in one RCU read section.  Whoever opens
+ *	a device anew waits for a grace period after it was closed and before it sends OPEN (dev.c), so
+ *	no request can carry an id of the past to a server that has given it to another device.  Whoever
+ *	takes the transport away does the same (sess.c).
+ */
+#include <linux/blk-mq.h>
+#include <linux/uio.h>
+
+#include "queue.h"
+#include "../proto/opmap.h"
+
+static int rnbd_clt_queue_op(const struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return RNBD_OP_READ;
+	case REQ_OP_WRITE:
+		return RNBD_OP_WRITE;
+	case REQ_OP_FLUSH:
+		return RNBD_OP_FLUSH;
+	case REQ_OP_DISCARD:
+		return RNBD_OP_DISCARD;
+	case REQ_OP_SECURE_ERASE:
+		return RNBD_OP_SECURE_ERASE;
+	case REQ_OP_WRITE_ZEROES:
+		return RNBD_OP_WRITE_ZEROES;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Reads and flushes are RTRS READs, the latter without data; all else is WRITE (protocol section 4). */
+static int rnbd_clt_queue_dir(enum rnbd_io_op op)
+{
+	return op == RNBD_OP_READ || op == RNBD_OP_FLUSH ? READ : WRITE;
+}
+
+static void rnbd_clt_io_conf(void *priv, int errno)
+{
+	struct request *rq = priv;
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct rnbd_clt_dev *dev = rq->q->queuedata;
+	struct rnbd_clt_sess *sess = dev->sess;
+
+	io->status = errno_to_blk_status(errno);
+	rtrs_clt_put_permit(io->rtrs, io->permit);
+	/* PAIRS: with the wait in rnbd_clt_msg_get_permit(): either it finds the permit or we see it. */
+	smp_mb();
+	if (unlikely(atomic_read(&sess->permit_waiters)))
+		wake_up_all(&sess->msg_wait);
+	/* Last: the device may go as soon as the request is done. */
+	blk_mq_complete_request(rq);
+}
+
+static void rnbd_clt_queue_complete(struct request *rq)
+{
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_end_request(rq, io->status);
+}
+
+static int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq, enum rnbd_io_op op)
+{
+	const struct rnbd_op_desc *desc = rnbd_op_desc(op);
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct rtrs_clt_req_ops ops = {
+		.priv = rq,
+		.conf_fn = rnbd_clt_io_conf,
+	};
+	struct rnbd_io_desc io_desc = {
+		.sector = desc->has_range ? blk_rq_pos(rq) : 0,
+		.device_id = dev->device_id,
+		.bytes = desc->has_range ? blk_rq_bytes(rq) : 0,
+		.op = op,
+		.sync = rq->cmd_flags & REQ_SYNC,
+		.durable = rq->cmd_flags & (REQ_FUA | REQ_PREFLUSH),
+		.prio = req_get_ioprio(rq),
+	};
+	struct rnbd_msg_io msg;
+	struct kvec vec = {
+		.iov_base = &msg,
+		.iov_len = sizeof(msg),
+	};
+	unsigned int nr_sg = 0;
+
+	rnbd_put_io(&msg, &io_desc);
+	if (desc->has_data)
+		nr_sg = blk_rq_map_sg(rq->q, rq, io->sgl);
+	return rtrs_clt_request(rnbd_clt_queue_dir(op), &ops, io->rtrs, io->permit, &vec, 1,
+				desc->has_data ? io_desc.bytes : 0, nr_sg ? io->sgl : NULL, nr_sg);
+}
+
+/* Caller is in an RCU read section. */
+static blk_status_t rnbd_clt_queue_start(struct blk_mq_hw_ctx *hctx, struct rnbd_clt_dev *dev,
+					 struct request *rq, enum rnbd_io_op op)
+{
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct rnbd_clt_sess *sess = dev->sess;
+	int ret;
+
+	if (unlikely(rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN))
+		return BLK_STS_IOERR;
+	io->rtrs = rcu_dereference(sess->rtrs);
+	if (unlikely(!io->rtrs))
+		return BLK_STS_IOERR;
+
+	/* A control message is first; blk-mq comes back by itself, after a while or a completion. */
+	if (unlikely(atomic_read(&sess->permit_waiters)))
+		return BLK_STS_RESOURCE;
+	io->permit = rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
+	if (unlikely(!io->permit))
+		return BLK_STS_RESOURCE;
+	if (hctx->type == HCTX_TYPE_POLL)
+		rtrs_clt_permit_set_queue(io->rtrs, io->permit, hctx->queue_num);
+
+	blk_mq_start_request(rq);
+	ret = rnbd_clt_io_submit(dev, rq, op);
+	if (likely(!ret))
+		return BLK_STS_OK;
+	rtrs_clt_put_permit(io->rtrs, io->permit);
+	return ret == -EAGAIN || ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
+}
+
+static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
+				      const struct blk_mq_queue_data *bd)
+{
+	struct rnbd_clt_dev *dev = bd->rq->q->queuedata;
+	int op = rnbd_clt_queue_op(bd->rq);
+	blk_status_t status;
+
+	if (unlikely(op < 0))
+		return BLK_STS_NOTSUPP;
+	rcu_read_lock();
+	status = rnbd_clt_queue_start(hctx, dev, bd->rq, op);
+	rcu_read_unlock();
+	return status;
+}
+
+static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
+{
+	struct rnbd_clt_sess *sess = hctx->driver_data;
+	struct rtrs_clt_sess *rtrs;
+	int nr = 0;
+
+	rcu_read_lock();
+	rtrs = rcu_dereference(sess->rtrs);
+	if (likely(rtrs))
+		nr = rtrs_clt_rdma_cq_direct(rtrs, hctx->queue_num);
+	rcu_read_unlock();
+	return nr;
+}
+
+/*
+ * Nothing the block layer could do makes the transport return pages that the server may still write; it
+ * does so itself when the server answers or the last path is gone.
+ */
+static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
+{
+	return BLK_EH_RESET_TIMER;
+}
+
+static int rnbd_clt_queue_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
+{
+	hctx->driver_data = data;
+	return 0;
+}
+
+/* Mapping a request only ever sets the end of the list, so that once is enough. */
+static int rnbd_clt_queue_init_request(struct blk_mq_tag_set *set, struct request *rq,
+				       unsigned int hctx_idx, unsigned int numa_node)
+{
+	struct rnbd_clt_sess *sess = set->driver_data;
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+
+	sg_init_table(io->sgl, sess->attrs.max_segments);
+	return 0;
+}
+
+/* A CPU's requests go to the connection of that CPU; queues for polling are spread over the CPUs. */
+static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
+{
+	struct rnbd_clt_sess *sess = set->driver_data;
+	struct blk_mq_queue_map *map = &set->map[HCTX_TYPE_DEFAULT];
+	unsigned int cpu;
+
+	map->nr_queues = min(set->nr_hw_queues, nr_cpu_ids);
+	map->queue_offset = 0;
+	for_each_possible_cpu(cpu)
+		map->mq_map[cpu] = cpu % map->nr_queues;
+	if (set->nr_maps <= HCTX_TYPE_POLL)
+		return;
+
+	set->map[HCTX_TYPE_READ].nr_queues = 0;
+	map = &set->map[HCTX_TYPE_POLL];
+	map->nr_queues = sess->nr_poll_queues;
+	map->queue_offset = nr_cpu_ids;
+	blk_mq_map_queues(map);
+}
+
+static const struct blk_mq_ops rnbd_clt_queue_ops = {
+	.queue_rq	= rnbd_clt_queue_rq,
+	.complete	= rnbd_clt_queue_complete,
+	.timeout	= rnbd_clt_queue_timeout,
+	.poll		= rnbd_clt_queue_poll,
+	.init_hctx	= rnbd_clt_queue_init_hctx,
+	.init_request	= rnbd_clt_queue_init_request,
+	.map_queues	= rnbd_clt_queue_map,
+};
+
+/**
+ * rnbd_clt_queue_init() - allocate the tags of a session
+ * @sess: session with its transport open
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative errno.
+ */
+int rnbd_clt_queue_init(struct rnbd_clt_sess *sess)
+{
+	struct blk_mq_tag_set *set = &sess->tag_set;
+	struct rnbd_clt_io *io;
+
+	set->ops = &rnbd_clt_queue_ops;
+	set->driver_data = sess;
+	set->numa_node = NUMA_NO_NODE;
+	set->queue_depth = min_t(u32, sess->attrs.queue_depth, BLK_MQ_MAX_DEPTH);
+	set->nr_hw_queues = nr_cpu_ids + sess->nr_poll_queues;
+	set->nr_maps = sess->nr_poll_queues ? HCTX_TYPE_POLL + 1 : 1;
+	set->cmd_size = struct_size(io, sgl, sess->attrs.max_segments);
+	/* Ordering is the business of the server's queue, and one lock for all CPUs would cost more. */
+	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED |
+		     BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	return blk_mq_alloc_tag_set(set);
+}
+
+/**
+ * rnbd_clt_queue_exit() - free the tags of a session
+ * @sess: session without disks
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_queue_exit(struct rnbd_clt_sess *sess)
+{
+	blk_mq_free_tag_set(&sess->tag_set);
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions: one for each server, shared by the devices mapped from it.
+ *
+ * Operation
+ *	A session is on the list from before it is connected until after it is torn down.  Whoever wants
+ *	it in between waits, so two that map from a new server at the same time share one session, and
+ *	nobody meets the name of a session that is still going.  The last user tears down.
+ *
+ * Ordering
+ *	When the link is lost, all devices are closed on the spot, and what the server said before is
+ *	void: link_gen tells the answers apart.  When it is back, a work item introduces us again and then
+ *	has each device send its OPEN.
+ *
+ * Ownership
+ *	rtrs is taken away under RCU, for requests and pollers, before the transport's session is closed.
+ *	Everybody else who uses it is a user of the session, or a work item that is cancelled first.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "msg.h"
+#include "queue.h"
+#include "sess.h"
+
+/* Not configurable (sysfs specification section 5). */
+#define RNBD_CLT_RECONNECT_DELAY_S	30
+#define RNBD_CLT_RECONNECT_ATTEMPTS	-1
+
+/* Longest answer to SESS_INFO. */
+#define RNBD_CLT_HELLO_TIMEOUT		(60 * HZ)
+
+/* A request embeds its scatter/gather list, so this bounds memory: 32 bytes for each entry and tag. */
+#define RNBD_CLT_MAX_SEGMENTS		256
+
+/**
+ * struct rnbd_clt_sessions - all sessions of this host
+ * @lock: guards the list, and the members marked L
+ * @list: sessions by rnbd_clt_sess.entry
+ * @wq: runs what waits for messages after the link came back (I, set by module init)
+ */
+struct rnbd_clt_sessions {
+	struct mutex lock;
+	struct list_head list;
+	struct workqueue_struct *wq;
+};
+
+static struct rnbd_clt_sessions rnbd_clt_sessions = {
+	.lock = __MUTEX_INITIALIZER(rnbd_clt_sessions.lock),
+	.list = LIST_HEAD_INIT(rnbd_clt_sessions.list),
+};
+
+/**
+ * rnbd_clt_sess_init_wq() - set up the workqueue for links that come back
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int rnbd_clt_sess_init_wq(void)
+{
+	rnbd_clt_sessions.wq = alloc_workqueue("rnbd_client_link", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return rnbd_clt_sessions.wq ? 0 : -ENOMEM;
+}
+
+/**
+ * rnbd_clt_sess_exit_wq() - remove it
+ *
+ * Context: module exit, without sessions.
+ */
+void rnbd_clt_sess_exit_wq(void)
+{
+	destroy_workqueue(rnbd_clt_sessions.wq);
+}
+
+/**
+ * rnbd_clt_sess_queue_link_work() - have a device do what it was marked for
+ * @dev: device with tell_offline or want_open set
+ *
+ * Context: rnbd_clt_sess.lock held.
+ */
+void rnbd_clt_sess_queue_link_work(struct rnbd_clt_dev *dev)
+{
+	lockdep_assert_held(&dev->sess->lock);
+	if (!dev->stop)
+		queue_work(rnbd_clt_sessions.wq, &dev->link_work);
+}
+
+static void rnbd_clt_sess_hello_done(struct rnbd_clt_msg *msg)
+{
+	struct rnbd_clt_sess *sess = msg->sess;
+
+	if (!msg->error)
+		msg->error = rnbd_get_sess_info_rsp(&msg->rsp->sess_info, &sess->ver);
+	rnbd_clt_msg_release(msg);
+}
+
+/* Introduce us and learn the version of the server. */
+static int rnbd_clt_sess_hello(struct rnbd_clt_sess *sess)
+{
+	int ret;
+
+	ret = rnbd_clt_msg_claim(&sess->hello, NULL, RNBD_CLT_HELLO_TIMEOUT);
+	if (ret)
+		return ret;
+	rnbd_put_sess_info(&sess->hello.req.sess_info);
+	ret = rnbd_clt_msg_send(&sess->hello, NULL);
+	if (ret) {
+		rnbd_clt_msg_release(&sess->hello);
+		return ret;
+	}
+	ret = rnbd_clt_msg_wait(&sess->hello, NULL, RNBD_CLT_HELLO_TIMEOUT);
+	return ret ? ret : sess->hello.error;
+}
+
+static void rnbd_clt_sess_hello_work(struct work_struct *work)
+{
+	struct rnbd_clt_sess *sess = container_of(work, struct rnbd_clt_sess, hello_work);
+	struct rnbd_clt_dev *dev;
+	int ret;
+
+	ret = rnbd_clt_sess_hello(sess);
+	if (ret) {
+		pr_err("session %s: link is back, but the server does not answer: %pe; its devices stay closed\n",
+		       sess->name, ERR_PTR(ret));
+		return;
+	}
+	spin_lock(&sess->lock);
+	list_for_each_entry(dev, &sess->devs, entry) {
+		dev->want_open = true;
+		rnbd_clt_sess_queue_link_work(dev);
+	}
+	spin_unlock(&sess->lock);
+}
+
+static void rnbd_clt_sess_link_lost(struct rnbd_clt_sess *sess)
+{
+	struct rnbd_clt_dev *dev;
+
+	spin_lock(&sess->lock);
+	WRITE_ONCE(sess->link_gen, sess->link_gen + 1);
+	list_for_each_entry(dev, &sess->devs, entry) {
+		if (rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN)
+			continue;
+		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_CLOSED);
+		dev->tell_offline = true;
+		rnbd_clt_sess_queue_link_work(dev);
+	}
+	spin_unlock(&sess->lock);
+}
+
+static void rnbd_clt_sess_link_back(struct rnbd_clt_sess *sess)
+{
+	spin_lock(&sess->lock);
+	if (!sess->stop)
+		queue_work(rnbd_clt_sessions.wq, &sess->hello_work);
+	spin_unlock(&sess->lock);
+}
+
+/* The transport holds a mutex of its own: nothing here waits. */
+static void rnbd_clt_sess_link_ev(void *priv, enum rtrs_clt_link_ev ev)
+{
+	struct rnbd_clt_sess *sess = priv;
+
+	switch (ev) {
+	case RTRS_CLT_LINK_EV_DISCONNECTED:
+		rnbd_clt_sess_link_lost(sess);
+		break;
+	case RTRS_CLT_LINK_EV_RECONNECTED:
+		rnbd_clt_sess_link_back(sess);
+		break;
+	}
+}
+
+static struct rnbd_clt_sess *rnbd_clt_sess_find(const char *name)
+{
+	struct rnbd_clt_sess *sess;
+
+	lockdep_assert_held(&rnbd_clt_sessions.lock);
+	list_for_each_entry(sess, &rnbd_clt_sessions.list, entry)
+		if (!strcmp(sess->name, name))
+			return sess;
+	return NULL;
+}
+
+static void rnbd_clt_sess_set_state(struct rnbd_clt_sess *sess, enum rnbd_clt_sess_state state)
+{
+	lockdep_assert_held(&rnbd_clt_sessions.lock);
+	WRITE_ONCE(sess->state, state);
+	wake_up_all(&sess->state_wait);
+}
+
+static struct rnbd_clt_sess *rnbd_clt_sess_alloc(const struct rnbd_clt_sess_params *params)
+{
+	struct rnbd_clt_sess *sess;
+
+	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
+	if (!sess)
+		return NULL;
+	if (rnbd_clt_msg_init(&sess->hello, sess, rnbd_clt_sess_hello_done)) {
+		kfree(sess);
+		return NULL;
+	}
+	refcount_set(&sess->ref, 1);
+	strscpy(sess->name, params->name, sizeof(sess->name));
+	sess->state = RNBD_CLT_SESS_OPENING;
+	sess->users = 1;
+	init_waitqueue_head(&sess->state_wait);
+	sess->nr_poll_queues = params->nr_poll_queues;
+	spin_lock_init(&sess->lock);
+	INIT_LIST_HEAD(&sess->devs);
+	INIT_WORK(&sess->hello_work, rnbd_clt_sess_hello_work);
+	init_waitqueue_head(&sess->msg_wait);
+	return sess;
+}
+
+static int rnbd_clt_sess_connect(struct rnbd_clt_sess *sess,
+				 const struct rnbd_clt_sess_params *params)
+{
+	struct rtrs_clt_ops ops = {
+		.priv = sess,
+		.link_ev = rnbd_clt_sess_link_ev,
+	};
+	struct rtrs_clt_sess *rtrs;
+
+	rtrs = rtrs_clt_open(&ops, sess->name, params->paths, params->nr_paths, params->port, 0,
+			     RNBD_CLT_RECONNECT_DELAY_S, RNBD_CLT_RECONNECT_ATTEMPTS,
+			     sess->nr_poll_queues);
+	if (IS_ERR(rtrs)) {
+		pr_err("session %s: cannot connect: %pe\n", sess->name, rtrs);
+		return PTR_ERR(rtrs);
+	}
+	rcu_assign_pointer(sess->rtrs, rtrs);
+	return 0;
+}
+
+/* Stop whatever runs on behalf of the session, and close the transport; may be called again. */
+static void rnbd_clt_sess_shutdown(struct rnbd_clt_sess *sess)
+{
+	struct rtrs_clt_sess *rtrs = rcu_dereference_protected(sess->rtrs, true);
+
+	spin_lock(&sess->lock);
+	WRITE_ONCE(sess->stop, true);
+	spin_unlock(&sess->lock);
+	wake_up_all(&sess->msg_wait);
+	cancel_work_sync(&sess->hello_work);
+	if (!rtrs)
+		return;
+	RCU_INIT_POINTER(sess->rtrs, NULL);
+	synchronize_rcu();
+	rtrs_clt_close(rtrs);
+}
+
+static void rnbd_clt_sess_unlist(struct rnbd_clt_sess *sess)
+{
+	scoped_guard(mutex, &rnbd_clt_sessions.lock) {
+		list_del(&sess->entry);
+		rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_GONE);
+	}
+	rnbd_clt_msg_exit(&sess->hello);
+	rnbd_clt_sess_drop(sess);
+}
+
+/* Bring up a new session that is on the list already; on failure it is off again, and freed. */
+static int rnbd_clt_sess_open(struct rnbd_clt_sess *sess,
+			      const struct rnbd_clt_sess_params *params)
+{
+	int ret;
+
+	ret = rnbd_clt_sess_connect(sess, params);
+	if (ret)
+		goto err_unlist;
+	ret = rtrs_clt_query(rcu_dereference_protected(sess->rtrs, true), &sess->attrs);
+	if (!ret)
+		ret = rnbd_clt_sess_hello(sess);
+	if (ret) {
+		pr_err("session %s: no dialogue with the server: %pe\n", sess->name, ERR_PTR(ret));
+		goto err_shutdown;
+	}
+	sess->attrs.max_segments = min_t(u32, sess->attrs.max_segments, RNBD_CLT_MAX_SEGMENTS);
+	ret = rnbd_clt_queue_init(sess);
+	if (ret) {
+		pr_err("session %s: cannot allocate %u tags: %pe\n", sess->name,
+		       sess->attrs.queue_depth, ERR_PTR(ret));
+		goto err_shutdown;
+	}
+	guard(mutex)(&rnbd_clt_sessions.lock);
+	rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_LIVE);
+	return 0;
+
+err_shutdown:
+	rnbd_clt_sess_shutdown(sess);
+err_unlist:
+	rnbd_clt_sess_unlist(sess);
+	return ret;
+}
+
+static int rnbd_clt_sess_wait_settled(struct rnbd_clt_sess *sess)
+{
+	enum rnbd_clt_sess_state state;
+
+	return wait_event_killable(sess->state_wait,
+				   (state = READ_ONCE(sess->state),
+				    state == RNBD_CLT_SESS_LIVE || state == RNBD_CLT_SESS_GONE));
+}
+
+/*
+ * Join a session that is live.  1: joined; 0: it was in between, waited, look again.  The caller holds
+ * the lock of the list; it is dropped for waiting.
+ */
+static int rnbd_clt_sess_join(struct rnbd_clt_sess *sess,
+			      const struct rnbd_clt_sess_params *params)
+{
+	int ret;
+
+	lockdep_assert_held(&rnbd_clt_sessions.lock);
+	if (sess->state == RNBD_CLT_SESS_LIVE) {
+		if (params->nr_poll_queues) {
+			pr_err("map_device: nr_poll_queues=%u: expected 0, session %s exists with %u\n",
+			       params->nr_poll_queues, sess->name, sess->nr_poll_queues);
+			return -EINVAL;
+		}
+		sess->users++;
+		return 1;
+	}
+	rnbd_clt_sess_hold(sess);
+	mutex_unlock(&rnbd_clt_sessions.lock);
+	ret = rnbd_clt_sess_wait_settled(sess);
+	rnbd_clt_sess_drop(sess);
+	mutex_lock(&rnbd_clt_sessions.lock);
+	return ret;
+}
+
+/* Find a session, or put a new one on the list, which is in state opening and wants to be opened. */
+static struct rnbd_clt_sess *rnbd_clt_sess_find_or_add(const struct rnbd_clt_sess_params *params)
+{
+	struct rnbd_clt_sess *sess;
+	int ret;
+
+	guard(mutex)(&rnbd_clt_sessions.lock);
+	for (;;) {
+		sess = rnbd_clt_sess_find(params->name);
+		if (!sess)
+			break;
+		ret = rnbd_clt_sess_join(sess, params);
+		if (ret < 0)
+			return ERR_PTR(ret);
+		if (ret)
+			return sess;
+	}
+	if (!params->nr_paths) {
+		pr_err("map_device: path is missing: expected path=[<src>,]<dst>, as session %s does not exist\n",
+		       params->name);
+		return ERR_PTR(-ENXIO);
+	}
+	sess = rnbd_clt_sess_alloc(params);
+	if (!sess)
+		return ERR_PTR(-ENOMEM);
+	list_add_tail(&sess->entry, &rnbd_clt_sessions.list);
+	return sess;
+}
+
+/**
+ * rnbd_clt_sess_get() - become a user of a session, making it if there is none of the name
+ * @params: name, and how to reach the server
+ *
+ * Says why in the kernel log if it fails.
+ *
+ * Context: may sleep, for as long as connecting takes.
+ * Return: the session, to be given back by rnbd_clt_sess_put(); -ENXIO: new, but without paths; -EINVAL:
+ * poll queues wanted of a session that exists; -EINTR: killed; -ENOMEM; errno of the transport.
+ */
+struct rnbd_clt_sess *rnbd_clt_sess_get(const struct rnbd_clt_sess_params *params)
+{
+	struct rnbd_clt_sess *sess;
+	int ret;
+
+	sess = rnbd_clt_sess_find_or_add(params);
+	if (IS_ERR(sess) || READ_ONCE(sess->state) == RNBD_CLT_SESS_LIVE)
+		return sess;
+	ret = rnbd_clt_sess_open(sess, params);
+	return ret ? ERR_PTR(ret) : sess;
+}
+
+/**
+ * rnbd_clt_sess_put() - stop being a user of a session
+ * @sess: the session; gone afterwards, as far as the caller is concerned
+ *
+ * The last user tears it down.
+ *
+ * Context: may sleep; not from a work item of the session.
+ */
+void rnbd_clt_sess_put(struct rnbd_clt_sess *sess)
+{
+	scoped_guard(mutex, &rnbd_clt_sessions.lock) {
+		if (--sess->users)
+			return;
+		rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_CLOSING);
+	}
+	rnbd_clt_sess_shutdown(sess);
+	rnbd_clt_queue_exit(sess);
+	rnbd_clt_sess_unlist(sess);
+}
+
+/**
+ * rnbd_clt_sess_cut() - take away the transport from the only user of a session
+ * @sess: session the caller is a user of
+ *
+ * Everything in flight ends with an error.  Does nothing if there are other users.
+ *
+ * Context: may sleep; not from a work item of the session.
+ */
+void rnbd_clt_sess_cut(struct rnbd_clt_sess *sess)
+{
+	scoped_guard(mutex, &rnbd_clt_sessions.lock) {
+		if (sess->users > 1)
+			return;
+		rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_CLOSING);
+	}
+	pr_warn("session %s: requests do not end, disconnecting\n", sess->name);
+	rnbd_clt_sess_shutdown(sess);
+}
+
+static struct rnbd_clt_dev *rnbd_clt_sess_mapped_dev(struct rnbd_clt_sess *sess)
+{
+	struct rnbd_clt_dev *dev, *found = NULL;
+
+	spin_lock(&sess->lock);
+	list_for_each_entry(dev, &sess->devs, entry) {
+		if (rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_UNMAPPED)
+			continue;
+		refcount_inc(&dev->ref);
+		found = dev;
+		break;
+	}
+	spin_unlock(&sess->lock);
+	return found;
+}
+
+/**
+ * rnbd_clt_sess_any_dev() - find a device that is mapped, whichever
+ *
+ * Context: may sleep.
+ * Return: a device with a reference for the caller, or NULL if there is none.
+ */
+struct rnbd_clt_dev *rnbd_clt_sess_any_dev(void)
+{
+	struct rnbd_clt_sess *sess;
+	struct rnbd_clt_dev *dev;
+
+	guard(mutex)(&rnbd_clt_sessions.lock);
+	list_for_each_entry(sess, &rnbd_clt_sessions.list, entry) {
+		dev = rnbd_clt_sess_mapped_dev(sess);
+		if (dev)
+			return dev;
+	}
+	return NULL;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects of the client: session, device, request, control message.
+ *
+ * Letters say what guards a member:
+ *	I	set before the object is published, constant afterwards
+ *	L	the mutex of the list of sessions (sess.c)
+ *	S	rnbd_clt_sess.lock
+ *	s	written under rnbd_clt_sess.lock, read without (READ_ONCE, or by an accessor)
+ *	R	RCU; replaced by whoever tears the session down
+ *	M	whoever has claimed the message, from rnbd_clt_msg_claim() to rnbd_clt_msg_release()
+ *	U	the one thread that maps or unmaps the device
+ *	A	atomic
+ *
+ * Locks nest in this order: list of sessions, rnbd_clt_sess.lock.  The transport calls link_ev with a
+ * mutex of its own held, and that takes rnbd_clt_sess.lock: so no function of the transport that
+ * might sleep is called with rnbd_clt_sess.lock held.
+ */
+#ifndef _RNBD_CLT_TYPES_H
+#define _RNBD_CLT_TYPES_H
+
+#include <linux/atomic.h>
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/rtrs.h>
+#include <rnbd/rnbd_format.h>
+
+#include "../proto/negotiate.h"
+
+struct rnbd_clt_msg;
+
+/**
+ * enum rnbd_clt_sess_state - life of a session
+ * @RNBD_CLT_SESS_OPENING: being connected by the thread that made it; others wait
+ * @RNBD_CLT_SESS_LIVE: devices can be mapped
+ * @RNBD_CLT_SESS_CLOSING: being torn down; its name is still taken, others wait
+ * @RNBD_CLT_SESS_GONE: off the list, memory goes with the last reference
+ */
+enum rnbd_clt_sess_state {
+	RNBD_CLT_SESS_OPENING,
+	RNBD_CLT_SESS_LIVE,
+	RNBD_CLT_SESS_CLOSING,
+	RNBD_CLT_SESS_GONE,
+};
+
+/**
+ * enum rnbd_clt_dev_state - life of a device; names in sysfs are the same in lower case
+ * @RNBD_CLT_DEV_INIT: not yet opened on the server
+ * @RNBD_CLT_DEV_OPEN: the only state that lets I/O pass
+ * @RNBD_CLT_DEV_CLOSED: session lost, or the server refused to open the device again
+ * @RNBD_CLT_DEV_UNMAPPED: on its way out, for good
+ * @RNBD_CLT_DEV__NR: number of states
+ *
+ * INIT -> OPEN <-> CLOSED, and from each of them -> UNMAPPED.
+ */
+enum rnbd_clt_dev_state {
+	RNBD_CLT_DEV_INIT,
+	RNBD_CLT_DEV_OPEN,
+	RNBD_CLT_DEV_CLOSED,
+	RNBD_CLT_DEV_UNMAPPED,
+	RNBD_CLT_DEV__NR
+};
+
+/**
+ * union rnbd_clt_msg_req - any control message that goes to the server
+ * @sess_info: open the dialogue
+ * @open: open a device
+ * @close: close it
+ */
+union rnbd_clt_msg_req {
+	struct rnbd_msg_sess_info sess_info;
+	struct rnbd_msg_open open;
+	struct rnbd_msg_close close;
+};
+
+/**
+ * union rnbd_clt_msg_rsp - any answer
+ * @sess_info: to SESS_INFO
+ * @open: to OPEN
+ */
+union rnbd_clt_msg_rsp {
+	struct rnbd_msg_sess_info sess_info;
+	struct rnbd_msg_open_rsp open;
+};
+
+/**
+ * struct rnbd_clt_msg - control messages of one owner, one at a time
+ * @sess: session it travels on (I)
+ * @done: called from a workqueue, may sleep but not wait for another message; has to release (I)
+ * @busy: claimed by somebody (S)
+ * @rtrs: transport session the permit belongs to (M)
+ * @permit: slot of the transport; held until release, so that the transport stays (M)
+ * @gen: rnbd_clt_sess.link_gen it belongs to; not sent any more after a loss of the link (M)
+ * @error: 0 or what became of the message (M)
+ * @work: runs @done (M)
+ * @req: what is sent (M)
+ * @rsp: where the answer lands; memory of its own as the device writes it (M)
+ * @sg: describes @rsp to the transport (M)
+ */
+struct rnbd_clt_msg {
+	struct rnbd_clt_sess *sess;
+	void (*done)(struct rnbd_clt_msg *msg);
+	bool busy;
+	struct rtrs_clt_sess *rtrs;
+	struct rtrs_permit *permit;
+	unsigned int gen;
+	int error;
+	struct work_struct work;
+	union rnbd_clt_msg_req req;
+	union rnbd_clt_msg_rsp *rsp;
+	struct scatterlist sg;
+};
+
+/**
+ * struct rnbd_clt_sess - all traffic with one server
+ * @ref: memory: one for the list, one for each device and each claimed message (A)
+ * @name: name of the session (I)
+ * @entry: in the list of sessions (L)
+ * @state: where it is in its life (L)
+ * @users: devices mapped or being mapped; the last one tears the session down (L)
+ * @state_wait: woken when @state changes
+ * @rtrs: transport session, NULL before it is open and after it was taken away (R)
+ * @attrs: limits of the transport when it was opened (I)
+ * @nr_poll_queues: hardware queues for polled I/O (I)
+ * @tag_set: tags of all devices: never more requests than the transport has slots
+ * @lock: guards the members marked S and s here and in the devices
+ * @devs: devices by rnbd_clt_dev.entry (S)
+ * @link_gen: counts losses of the link; what was opened before a loss is void (s)
+ * @rcu_gen: a grace period has passed since link_gen was this (only written by WRITE_ONCE)
+ * @stop: being torn down: no more work, no more waiting (s)
+ * @ver: protocol major both sides know (M of @hello)
+ * @hello: SESS_INFO
+ * @hello_work: introduces us again after the link came back, then opens the devices
+ * @msg_wait: woken when a message is done or released, a permit may be free, or something stops
+ * @permit_waiters: control messages that wait for a permit; I/O gives way to them (A)
+ */
+struct rnbd_clt_sess {
+	refcount_t ref;
+	char name[RNBD_NAME_LEN + 1];
+	struct list_head entry;
+	enum rnbd_clt_sess_state state;
+	unsigned int users;
+	wait_queue_head_t state_wait;
+
+	struct rtrs_clt_sess __rcu *rtrs;
+	struct rtrs_attrs attrs;
+	u32 nr_poll_queues;
+	struct blk_mq_tag_set tag_set;
+
+	spinlock_t lock;
+	struct list_head devs;
+	unsigned int link_gen;
+	unsigned int rcu_gen;
+	bool stop;
+
+	u8 ver;
+	struct rnbd_clt_msg hello;
+	struct work_struct hello_work;
+	wait_queue_head_t msg_wait;
+	atomic_t permit_waiters;
+};
+
+/**
+ * struct rnbd_clt_dev - one mapped device
+ * @ref: memory: the mapping, each opener and a claimed message hold one each (A)
+ * @sess: its session, referenced (I)
+ * @entry: in rnbd_clt_sess.devs; the name is taken as long as it is there (S)
+ * @path: name on the server (I)
+ * @access_mode: how it was asked for (I)
+ * @_state: use rnbd_clt_dev_state() and rnbd_clt_dev_set_state() (s)
+ * @stop: unmapped: waiting for messages ends (s)
+ * @is_gone: taken apart, but a message may still be under way (S)
+ * @nr_openers: open block devices, partitions too (S)
+ * @device_id: handle on the server; constant while the state is open (M)
+ * @open_gen: rnbd_clt_sess.link_gen for which @device_id is good (M)
+ * @limits: what the server said first; when it opens the device again, that has to match (M)
+ * @open_error: how the last OPEN ended (M)
+ * @open_why: more about that, or NULL (M)
+ * @msg: OPEN and CLOSE
+ * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (S)
+ * @tell_offline: the loss has to be announced (S)
+ * @want_open: OPEN has to be sent (S)
+ * @link_work: does both
+ * @disk: the disk, from before it is added until the memory goes (U)
+ * @is_added: the disk is (U)
+ * @kobj: directory rnbd/ of the disk in sysfs, or NULL (U)
+ * @links: directory of the link that names the device, or NULL if there is no link (U)
+ * @unmap: for the file in sysfs that removes the device; comes from above (I)
+ */
+struct rnbd_clt_dev {
+	refcount_t ref;
+	struct rnbd_clt_sess *sess;
+	struct list_head entry;
+	char path[RNBD_NAME_LEN + 1];
+	enum rnbd_access_mode access_mode;
+
+	enum rnbd_clt_dev_state _state;
+	bool stop;
+	bool is_gone;
+	unsigned int nr_openers;
+	u32 device_id;
+	unsigned int open_gen;
+	struct rnbd_dev_limits limits;
+	int open_error;
+	const char *open_why;
+	struct rnbd_clt_msg msg;
+
+	bool is_online;
+	bool tell_offline;
+	bool want_open;
+	struct work_struct link_work;
+
+	struct gendisk *disk;
+	bool is_added;
+	struct kobject *kobj;
+	struct kobject *links;
+	int (*unmap)(struct rnbd_clt_dev *dev, bool force, const struct attribute *self);
+};
+
+/**
+ * struct rnbd_clt_io - what a block request carries for us
+ * @rtrs: transport session it went to
+ * @permit: slot of the transport
+ * @status: how it ended
+ * @sgl: its pages, rnbd_clt_sess.attrs.max_segments entries, initialised once
+ */
+struct rnbd_clt_io {
+	struct rtrs_clt_sess *rtrs;
+	struct rtrs_permit *permit;
+	blk_status_t status;
+	struct scatterlist sgl[];
+};
+
+/**
+ * rnbd_clt_sess_hold() - keep the memory of a session
+ * @sess: a session that is held by somebody already
+ *
+ * Context: any.
+ */
+static inline void rnbd_clt_sess_hold(struct rnbd_clt_sess *sess)
+{
+	refcount_inc(&sess->ref);
+}
+
+/**
+ * rnbd_clt_sess_drop() - let go of the memory of a session
+ * @sess: the session
+ *
+ * Context: any.
+ */
+static inline void rnbd_clt_sess_drop(struct rnbd_clt_sess *sess)
+{
+	if (refcount_dec_and_test(&sess->ref))
+		kfree(sess);
+}
+
+/**
+ * rnbd_clt_dev_state() - where a device is in its life
+ * @dev: the device
+ *
+ * Context: any.
+ * Return: the state; what was written before the device became open can be read after open was returned.
+ */
+static inline enum rnbd_clt_dev_state rnbd_clt_dev_state(const struct rnbd_clt_dev *dev)
+{
+	/* PAIRS: with smp_store_release() in rnbd_clt_dev_set_state(). */
+	return smp_load_acquire(&dev->_state);
+}
+
+/**
+ * rnbd_clt_dev_set_state() - change the state of a device
+ * @dev: the device
+ * @state: new state
+ *
+ * Context: rnbd_clt_sess.lock held.
+ */
+static inline void rnbd_clt_dev_set_state(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
+{
+	lockdep_assert_held(&dev->sess->lock);
+	/* PAIRS: with smp_load_acquire() in rnbd_clt_dev_state(). */
+	smp_store_release(&dev->_state, state);
+}
+
+#endif /* _RNBD_CLT_TYPES_H */
