@@ -404,18 +404,29 @@ topo_net_up() {
 	ip link set "br$n" arp off up &&
 	topo_end_up "c$n" "$n" 1 2 &&
 	topo_end_up "s$n" "$n" 2 1 &&
-	topo_neighbour "c$n" "$n" 2 "s$n" &&
-	topo_neighbour "s$n" "$n" 1 "c$n"
+	topo_neighbours "$n" c add &&
+	topo_neighbours "$n" s add
 }
 
-# The other end's MAC address is told, not asked for. In one kernel the answer
-# comes before the question has returned: rdma_cm, that looks, asks and then
-# waits for news, misses it and looks again only after many seconds.
-topo_neighbour() {
-	local mac
-	mac=$(cat "/sys/class/net/$4/address") &&
-	ip neigh replace "10.$2.0.$3" lladdr "$mac" dev "$1" nud permanent &&
-	ip neigh replace "fd00:$2::$3" lladdr "$mac" dev "$1" nud permanent
+# topo_neighbours <n> c|s add|del: what one end knows of the other's MAC address
+#
+# It is told, not asked for. In one kernel the answer comes before the question
+# has returned: rdma_cm, that looks, asks and then waits for news, misses it and
+# looks again only after many seconds.
+topo_neighbours() {
+	local n="$1" dev="$2$1" peer host mac
+	if [ "$2" = c ]; then
+		peer=s$n host=2
+	else
+		peer=c$n host=1
+	fi
+	if [ "$3" = del ]; then
+		ip neigh flush dev "$dev" nud permanent
+		return
+	fi
+	mac=$(cat "/sys/class/net/$peer/address") &&
+	ip neigh replace "10.$n.0.$host" lladdr "$mac" dev "$dev" nud permanent &&
+	ip neigh replace "fd00:$n::$host" lladdr "$mac" dev "$dev" nud permanent
 }
 
 # The address of network $2 is among the GIDs of device $1.
@@ -481,16 +492,20 @@ path_heal() {
 	tc qdisc del dev "sp$1" root
 }
 
-# link_down <n> [c|s]: the client's (or server's) end loses its carrier
+# link_down <n> [c|s]: the client's (or server's) end loses its carrier. What
+# was learnt about neighbours goes with it, as always; while it is known, rxe
+# takes a connect message to a dead link for an error of the device.
 link_down() {
 	topo_is_ours
+	topo_neighbours "$1" "${2:-c}" del &&
 	ip link set "${2:-c}p$1" down
 }
 
 # link_up <n> [c|s]
 link_up() {
 	topo_is_ours
-	ip link set "${2:-c}p$1" up
+	ip link set "${2:-c}p$1" up &&
+	topo_neighbours "$1" "${2:-c}" add
 }
 
 # path_packets <n>: packets that entered the network at either end
