@@ -13,9 +13,13 @@
 #include "../verbs/device.h"
 #include "clt.h"
 
-/* 4.096 us * 2^15 = 134 ms; with 7 retries a silent peer is noticed after about 1 s. */
+/*
+ * 4.096 us * 2^15 = 134 ms; with 6 retries a silent peer is noticed after about 1 s.  Not 7 retries:
+ * rdma_rxe takes that for "for ever", as the specification does for RNR retries only.  The server's
+ * queue pairs take the number from our connection request.
+ */
 #define RTRS_CLT_ACK_TIMEOUT	15
-#define RTRS_CLT_RETRIES	7
+#define RTRS_CLT_RETRIES	6
 
 /* The first connection binds the path to a device. */
 static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
