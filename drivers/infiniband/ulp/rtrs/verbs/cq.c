@@ -98,7 +98,6 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(rtrs_cq_create);
 
 /**
  * rtrs_cq_destroy() - destroy a completion queue
@@ -121,7 +120,6 @@ void rtrs_cq_destroy(struct rtrs_cq *rcq)
 	}
 	rcq->cq = NULL;
 }
-EXPORT_SYMBOL_GPL(rtrs_cq_destroy);
 
 /**
  * rtrs_cq_poll() - run the handlers of what has completed
