@@ -59,6 +59,21 @@ void rtrs_hb_start(struct rtrs_hb *hb)
 EXPORT_SYMBOL_GPL(rtrs_hb_start);
 
 /**
+ * rtrs_hb_start_later() - start to tick; the first message goes out after one interval
+ * @hb: the heartbeat, stopped
+ *
+ * For the side whose peer may not be able to receive at once.
+ *
+ * Context: any.
+ */
+void rtrs_hb_start_later(struct rtrs_hb *hb)
+{
+	WRITE_ONCE(hb->missed, 0);
+	queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(hb->interval_ms));
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_start_later);
+
+/**
  * rtrs_hb_stop() - stop ticking; no callback runs after return
  * @hb: the heartbeat, started or not
  *

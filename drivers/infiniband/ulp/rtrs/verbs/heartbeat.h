@@ -42,6 +42,7 @@ struct rtrs_hb {
 
 void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, struct workqueue_struct *wq);
 void rtrs_hb_start(struct rtrs_hb *hb);
+void rtrs_hb_start_later(struct rtrs_hb *hb);
 void rtrs_hb_stop(struct rtrs_hb *hb);
 void rtrs_hb_acked(struct rtrs_hb *hb);
 

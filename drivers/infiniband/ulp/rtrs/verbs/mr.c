@@ -108,6 +108,29 @@ void rtrs_mr_unmap(struct rtrs_mr *rmr, bool was_valid)
 EXPORT_SYMBOL_GPL(rtrs_mr_unmap);
 
 /**
+ * rtrs_mr_renew() - prepare the REG_MR of an invalidated region with the pages it had before
+ * @rmr: the region, mapped once by rtrs_mr_map()
+ * @cqe: handler of the WR, unsignalled
+ *
+ * Only the key changes.  The WR is in @rmr->reg_wr.wr, not linked and not posted.
+ *
+ * Context: any; the region belongs to the caller.
+ */
+void rtrs_mr_renew(struct rtrs_mr *rmr, struct ib_cqe *cqe)
+{
+	ib_update_fast_reg_key(rmr->mr, ib_inc_rkey(rmr->mr->rkey));
+	rmr->reg_wr = (struct ib_reg_wr) {
+		.wr.opcode = IB_WR_REG_MR,
+		.wr.wr_cqe = cqe,
+		.mr = rmr->mr,
+		.key = rmr->mr->rkey,
+		.access = rmr->reg_wr.access,
+	};
+	rmr->valid = true;
+}
+EXPORT_SYMBOL_GPL(rtrs_mr_renew);
+
+/**
  * rtrs_mr_inv_wr() - prepare the LOCAL_INV of a registered region
  * @rmr: the region
  * @cqe: handler of the WR

@@ -8,7 +8,7 @@
 /**
  * struct rtrs_mr - a memory region and the WRs that register and invalidate it
  * @mr: the verbs object
- * @reg_wr: REG_MR; filled by rtrs_mr_map()
+ * @reg_wr: REG_MR; filled by rtrs_mr_map() and rtrs_mr_renew()
  * @inv_wr: LOCAL_INV; filled by rtrs_mr_inv_wr()
  * @valid: registered (or about to be, in the chain being built); owned by who owns the region
  */
@@ -24,6 +24,7 @@ void rtrs_mr_free(struct rtrs_mr *rmr);
 int rtrs_mr_map(struct rtrs_mr *rmr, struct scatterlist *sg, u32 nr, int access,
 		struct ib_cqe *cqe);
 void rtrs_mr_unmap(struct rtrs_mr *rmr, bool was_valid);
+void rtrs_mr_renew(struct rtrs_mr *rmr, struct ib_cqe *cqe);
 struct ib_send_wr *rtrs_mr_inv_wr(struct rtrs_mr *rmr, struct ib_cqe *cqe);
 
 #endif /* _RTRS_MR_H */

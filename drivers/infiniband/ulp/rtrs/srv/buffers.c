@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chunks and memory regions of a path.
+ *
+ * Ownership: each path has memory of its own, zeroed, in a protection domain of its own: what one
+ * client can write no other path, not even of the same session, works on.
+ *
+ * Each chunk is one physically contiguous piece, as the ULP gets a plain pointer to it, and is mapped
+ * by itself, so that a part of it can be synchronised without looking up lists.  Its pages are one
+ * compound page, so lower layers of the ULP may take references on them.
+ */
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "../proto/geometry.h"
+#include "buffers.h"
+
+/*
+ * What the client addresses a chunk by.  Any page aligned number would do; the mapped address, which
+ * with some devices is a kernel pointer, is none of the client's business.
+ */
+#define RTRS_SRV_IOVA_BASE	(1ULL << 32)
+
+static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
+{
+	struct page *page;
+	u64 dma;
+
+	/* High orders fail in silence: the caller has the message. */
+	page = alloc_pages_node(ibdev_to_node(bufs->dev),
+				GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN |
+				__GFP_RETRY_MAYFAIL, get_order(bufs->chunk_size));
+	if (!page)
+		return -ENOMEM;
+	dma = ib_dma_map_page(bufs->dev, page, 0, bufs->chunk_size, DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(bufs->dev, dma)) {
+		__free_pages(page, get_order(bufs->chunk_size));
+		return -ENOMEM;
+	}
+	sg_set_page(sg, page, bufs->chunk_size, 0);
+	sg_dma_address(sg) = dma;
+	sg_dma_len(sg) = bufs->chunk_size;
+	return 0;
+}
+
+static void rtrs_srv_chunk_destroy(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
+{
+	ib_dma_unmap_page(bufs->dev, sg_dma_address(sg), bufs->chunk_size, DMA_BIDIRECTIONAL);
+	__free_pages(sg_page(sg), get_order(bufs->chunk_size));
+}
+
+/**
+ * rtrs_srv_bufs_chunks_per_mr() - how many chunks of a path share a memory region
+ * @dev: device
+ * @geo: sizes
+ *
+ * With new keys each chunk is invalidated by itself and needs a region of its own.
+ *
+ * Context: any.
+ * Return: a divisor of the queue depth; 0 if a region of this device cannot hold even one chunk.
+ */
+u32 rtrs_srv_bufs_chunks_per_mr(const struct ib_device *dev, const struct rtrs_srv_geo *geo)
+{
+	u32 pages = geo->chunk_size / SZ_4K;
+	u32 max_pages = dev->attrs.max_fast_reg_page_list_len;
+
+	if (geo->new_rkey)
+		max_pages = min(max_pages, pages);
+	return rtrs_geometry_chunks_per_mr(geo->queue_depth, pages, max_pages);
+}
+
+/**
+ * rtrs_srv_bufs_create() - allocate and map chunks, allocate memory regions
+ * @bufs: the object, zeroed
+ * @pd: protection domain of the path
+ * @geo: sizes; the device takes at least one chunk per region
+ *
+ * Context: process, may sleep for long.
+ * Return: 0 or negative errno; on failure nothing is left behind.
+ */
+int rtrs_srv_bufs_create(struct rtrs_srv_bufs *bufs, struct ib_pd *pd,
+			 const struct rtrs_srv_geo *geo)
+{
+	u32 nr_mrs;
+	int ret;
+
+	bufs->dev = pd->device;
+	bufs->chunk_size = geo->chunk_size;
+	bufs->chunks_per_mr = rtrs_srv_bufs_chunks_per_mr(pd->device, geo);
+	if (!bufs->chunks_per_mr)
+		return -EINVAL;
+	nr_mrs = geo->queue_depth / bufs->chunks_per_mr;
+
+	bufs->sgl = kvcalloc(geo->queue_depth, sizeof(*bufs->sgl), GFP_KERNEL);
+	bufs->mrs = kvcalloc(nr_mrs, sizeof(*bufs->mrs), GFP_KERNEL);
+	if (!bufs->sgl || !bufs->mrs) {
+		ret = -ENOMEM;
+		goto err_destroy;
+	}
+	sg_init_table(bufs->sgl, geo->queue_depth);
+
+	for (; bufs->nr_chunks < geo->queue_depth; bufs->nr_chunks++) {
+		ret = rtrs_srv_chunk_create(bufs, &bufs->sgl[bufs->nr_chunks]);
+		if (ret)
+			goto err_destroy;
+		cond_resched();
+	}
+	for (; bufs->nr_mrs < nr_mrs; bufs->nr_mrs++) {
+		ret = rtrs_mr_alloc(&bufs->mrs[bufs->nr_mrs], pd,
+				    bufs->chunks_per_mr * (geo->chunk_size / SZ_4K));
+		if (ret)
+			goto err_destroy;
+	}
+	return 0;
+
+err_destroy:
+	rtrs_srv_bufs_destroy(bufs);
+	return ret;
+}
+
+/**
+ * rtrs_srv_bufs_destroy() - undo rtrs_srv_bufs_create()
+ * @bufs: the object; nothing happens if it was not created or is destroyed already
+ *
+ * Context: process, may sleep; no queue pair can reach the memory any more and nobody uses it.
+ */
+void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs)
+{
+	while (bufs->nr_mrs)
+		rtrs_mr_free(&bufs->mrs[--bufs->nr_mrs]);
+	while (bufs->nr_chunks)
+		rtrs_srv_chunk_destroy(bufs, &bufs->sgl[--bufs->nr_chunks]);
+	kvfree(bufs->mrs);
+	bufs->mrs = NULL;
+	kvfree(bufs->sgl);
+	bufs->sgl = NULL;
+}
+
+/**
+ * rtrs_srv_bufs_map_mr() - map the chunks of one region and prepare its REG_MR
+ * @bufs: the buffers
+ * @index: number of the region
+ * @cqe: handler of the WR
+ *
+ * The WR is in the region's @reg_wr, not linked and not posted.
+ *
+ * Context: any; before the path serves requests.
+ * Return: 0 or negative errno.
+ */
+int rtrs_srv_bufs_map_mr(struct rtrs_srv_bufs *bufs, u32 index, struct ib_cqe *cqe)
+{
+	struct rtrs_mr *rmr = &bufs->mrs[index];
+	u32 first = index * bufs->chunks_per_mr;
+	int ret;
+
+	ret = rtrs_mr_map(rmr, &bufs->sgl[first], bufs->chunks_per_mr,
+			  IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, cqe);
+	if (ret)
+		return ret;
+	/* REG_MR takes the address from here. */
+	rmr->mr->iova = RTRS_SRV_IOVA_BASE + (u64)first * bufs->chunk_size;
+	return 0;
+}

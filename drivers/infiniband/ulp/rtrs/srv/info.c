@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Info exchange (protocol section 4): from INFO_REQ to a path that serves.
+ *
+ * Operation: the completion of INFO_REQ queues the info work, which may take its time: it allocates the
+ * chunks, registers them, tells the ULP, makes the path CONNECTED and answers.
+ *
+ * Errors: whatever fails closes the path, with a message and without answer.  Nothing is undone here:
+ * the close work waits for the info work and then takes down what it finds.
+ */
+#define pr_fmt(fmt) "rtrs-server: " fmt
+
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include "rtrs-srv.h"
+
+/* Registrations posted at a time, if the send queue has room for them. */
+#define RTRS_SRV_REG_BATCH	64
+
+/* Receives without buffer on a connection: what the client can use up and one batch more. */
+static u32 rtrs_srv_info_nr_recvs(const struct rtrs_srv_path *path, u32 cid)
+{
+	u32 nr = cid ? path->geo->queue_depth : RTRS_SERVICE_QUEUE_DEPTH;
+
+	return min_t(u32, nr + RTRS_RECV_BATCH, path->dev->attrs.max_qp_wr - 1);
+}
+
+static int rtrs_srv_info_post_recvs(struct rtrs_srv_path *path)
+{
+	u32 cid;
+	int ret;
+
+	for (cid = 0; cid < path->cid_num; cid++) {
+		ret = rtrs_conn_post_recv_empty(&path->conns[cid]->conn,
+						rtrs_srv_info_nr_recvs(path, cid));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static void rtrs_srv_info_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path,
+						  info.reg_cqe);
+
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		rtrs_conn_send_completed(rtrs_conn_from_wc(wc));
+		complete(&path->info.reg_done);
+		return;
+	}
+	/* Each WR of the batch brings one of these; no batch follows. */
+	rtrs_srv_path_wc_failed(path, "registration of chunks", wc);
+	WRITE_ONCE(path->info.reg_failed, true);
+	complete_all(&path->info.reg_done);
+}
+
+/* Post REG_MR for regions from @first on; return how many, or negative errno. */
+static int rtrs_srv_info_post_regs(struct rtrs_srv_path *path, u32 first, u32 max)
+{
+	struct ib_send_wr *head = NULL, **link = &head, *last = NULL;
+	struct rtrs_srv_bufs *bufs = &path->bufs;
+	u32 nr = min(max, bufs->nr_mrs - first);
+	u32 i;
+	int ret;
+
+	for (i = first; i < first + nr; i++) {
+		ret = rtrs_srv_bufs_map_mr(bufs, i, &path->info.reg_cqe);
+		if (ret)
+			return ret;
+		last = &bufs->mrs[i].reg_wr.wr;
+		*link = last;
+		link = &last->next;
+	}
+	ret = rtrs_conn_post(&path->conns[0]->conn, head, last, nr, true);
+	return ret ? ret : nr;
+}
+
+static int rtrs_srv_info_register(struct rtrs_srv_path *path)
+{
+	u32 max = min_t(u32, RTRS_SRV_REG_BATCH, path->conns[0]->conn.sq_size);
+	u32 done = 0;
+	int ret;
+
+	while (done < path->bufs.nr_mrs) {
+		ret = rtrs_srv_info_post_regs(path, done, max);
+		if (ret < 0)
+			return ret;
+		/* Ends in any case: a disconnect flushes the queue. */
+		wait_for_completion(&path->info.reg_done);
+		if (READ_ONCE(path->info.reg_failed))
+			return -EIO;
+		done += ret;
+	}
+	return 0;
+}
+
+static int rtrs_srv_info_build_rsp(struct rtrs_srv_path *path)
+{
+	const struct rtrs_srv_bufs *bufs = &path->bufs;
+	struct rtrs_srv_info *info = &path->info;
+	u32 i;
+
+	info->rsp_len = rtrs_wire_info_rsp_size(bufs->nr_mrs);
+	info->rsp = kzalloc(info->rsp_len, GFP_KERNEL | __GFP_NOWARN);
+	if (!info->rsp)
+		return -ENOMEM;
+	rtrs_wire_put_info_rsp(info->rsp, bufs->nr_mrs);
+	for (i = 0; i < bufs->nr_mrs; i++) {
+		const struct ib_mr *mr = bufs->mrs[i].mr;
+
+		rtrs_wire_put_desc(&info->rsp->desc[i], mr->iova, mr->rkey,
+				   bufs->chunks_per_mr * bufs->chunk_size);
+	}
+	info->rsp_dma = ib_dma_map_single(path->dev, info->rsp, info->rsp_len, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(path->dev, info->rsp_dma)) {
+		kfree(info->rsp);
+		info->rsp = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void rtrs_srv_info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path,
+						  info.rsp_cqe);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		rtrs_srv_path_wc_failed(path, "sending INFO_RSP", wc);
+		return;
+	}
+	rtrs_conn_send_completed(rtrs_conn_from_wc(wc));
+	rtrs_srv_io_kick(path->conns[0]);
+}
+
+static int rtrs_srv_info_check_req(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_info *info = &path->info;
+	char name[RTRS_NAME_LEN];
+	u32 nr_conns;
+	int ret;
+
+	ib_dma_sync_single_for_cpu(path->dev, info->req_dma, sizeof(*info->req),
+				   DMA_FROM_DEVICE);
+	ret = rtrs_wire_get_info_req(info->req, info->req_len, name);
+	if (ret) {
+		rtrs_srv_path_fail(path, "INFO_REQ of %u bytes is not valid", info->req_len);
+		return ret;
+	}
+	mutex_lock(&path->ctx->mutex);
+	nr_conns = path->nr_conns;
+	mutex_unlock(&path->ctx->mutex);
+	if (nr_conns != path->cid_num) {
+		rtrs_srv_path_fail(path, "INFO_REQ after %u of %u connections", nr_conns,
+				   path->cid_num);
+		return -EINVAL;
+	}
+	ret = rtrs_srv_sess_claim_name(path, name);
+	if (ret)
+		rtrs_srv_path_fail(path, "session name '%*pE' refused: %s",
+				   (int)strlen(name), name, ret == -EPERM ?
+				   "another session has it" : "the session has another name");
+	return ret;
+}
+
+/* Chunks, operations, receives, registrations. */
+static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
+{
+	const char *what = "chunks";
+	int ret;
+
+	ret = rtrs_srv_bufs_create(&path->bufs, path->pd, path->geo);
+	if (ret)
+		goto err_message;
+	what = "operations";
+	ret = rtrs_srv_io_create_ops(path);
+	if (ret)
+		goto err_message;
+	what = "receives";
+	ret = rtrs_srv_info_post_recvs(path);
+	if (ret)
+		goto err_message;
+	what = "memory regions";
+	ret = rtrs_srv_info_register(path);
+	if (ret)
+		goto err_message;
+	what = "INFO_RSP";
+	ret = rtrs_srv_info_build_rsp(path);
+	if (ret)
+		goto err_message;
+	return 0;
+
+err_message:
+	rtrs_srv_path_fail(path, "setting up %u %s of %u bytes a chunk: error %d",
+			   path->geo->queue_depth, what, path->geo->chunk_size, ret);
+	return ret;
+}
+
+/* Publish the path: to the ULP, in sysfs, to the client. */
+static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_info *info = &path->info;
+	int ret;
+
+	ret = rtrs_srv_sess_path_up(path);
+	if (ret) {
+		rtrs_srv_path_fail(path, "session refused: error %d", ret);
+		return;
+	}
+	ret = rtrs_srv_sysfs_add_path(path);
+	if (ret) {
+		rtrs_srv_path_fail(path, "creating its sysfs directory: error %d", ret);
+		return;
+	}
+	/* Before INFO_RSP leaves: its receiver sends requests at once. */
+	if (!rtrs_srv_path_event(path, RTRS_SRV_EV_ESTABLISHED))
+		return;
+	cancel_delayed_work(&path->handshake_dwork);
+	ret = rtrs_conn_post_send_buf(&path->conns[0]->conn, &info->rsp_cqe, info->rsp_dma,
+				      info->rsp_len);
+	if (ret) {
+		rtrs_srv_path_fail(path, "posting INFO_RSP: error %d", ret);
+		return;
+	}
+	/* The client posts its receives while it handles INFO_RSP. */
+	rtrs_hb_start_later(&path->hb);
+	pr_info_ratelimited("path %s of session %*pE connected\n", path->name,
+			    (int)strlen(path->sess->name), path->sess->name);
+}
+
+static void rtrs_srv_info_work(struct work_struct *work)
+{
+	struct rtrs_srv_path *path = container_of(work, struct rtrs_srv_path, info.work);
+
+	if (!rtrs_srv_info_check_req(path) && !rtrs_srv_info_prepare(path))
+		rtrs_srv_info_finish(path);
+}
+
+static void rtrs_srv_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path,
+						  info.req_cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rtrs_srv_path_wc_failed(path, "receiving INFO_REQ", wc);
+		return;
+	}
+	if (wc->opcode != IB_WC_RECV) {
+		rtrs_srv_path_fail(path, "request before INFO_REQ");
+		return;
+	}
+	path->info.req_len = wc->byte_len;
+	rtrs_srv_path_start_info(path);
+}
+
+/**
+ * rtrs_srv_info_init() - prepare a new path for the info exchange
+ * @path: the path, just created
+ *
+ * Context: process, may sleep; mutex of the context held.
+ * Return: 0 or -ENOMEM.
+ */
+int rtrs_srv_info_init(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_info *info = &path->info;
+	struct rtrs_msg_info_req *req;
+
+	INIT_WORK(&info->work, rtrs_srv_info_work);
+	info->req_cqe.done = rtrs_srv_info_req_done;
+	info->rsp_cqe.done = rtrs_srv_info_rsp_done;
+	info->reg_cqe.done = rtrs_srv_info_reg_done;
+	init_completion(&info->reg_done);
+
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	if (!req)
+		return -ENOMEM;
+	info->req_dma = ib_dma_map_single(path->dev, req, sizeof(*req), DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(path->dev, info->req_dma)) {
+		kfree(req);
+		return -ENOMEM;
+	}
+	info->req = req;
+	return 0;
+}
+
+/**
+ * rtrs_srv_info_post_recv() - be ready for INFO_REQ
+ * @path: the path
+ * @conn: its service connection, not accepted yet
+ *
+ * Context: process.
+ * Return: 0 or an error of ib_post_recv().
+ */
+int rtrs_srv_info_post_recv(struct rtrs_srv_path *path, struct rtrs_conn *conn)
+{
+	return rtrs_conn_post_recv_buf(conn, &path->info.req_cqe, path->info.req_dma,
+				       sizeof(*path->info.req));
+}
+
+/**
+ * rtrs_srv_info_exit() - free the messages
+ * @path: the path, drained; nothing happens to what is not there
+ *
+ * Context: process; close work of the path.
+ */
+void rtrs_srv_info_exit(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_info *info = &path->info;
+
+	if (info->req) {
+		ib_dma_unmap_single(path->dev, info->req_dma, sizeof(*info->req),
+				    DMA_FROM_DEVICE);
+		kfree(info->req);
+		info->req = NULL;
+	}
+	if (info->rsp) {
+		ib_dma_unmap_single(path->dev, info->rsp_dma, info->rsp_len, DMA_TO_DEVICE);
+		kfree(info->rsp);
+		info->rsp = NULL;
+	}
+}

@@ -1,0 +1,842 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests and responses (protocol sections 5 to 7).
+ *
+ * Operation: a request arrives as RDMA WRITE with immediate in the completion handler of its connection.
+ * Header and user message are copied, then checked, then used.  With new keys a WRITE's chunk is
+ * invalidated before its data are used; a READ needs no invalidation, nor does a WRITE without data:
+ * nothing of theirs is looked at in the chunk again.
+ *
+ * Ordering: per slot of the session, over all its paths, operations run one after the other in order of
+ * arrival.  After a failover the client sends what it had in flight again: the second copy must not run
+ * beside the first, or behind a later request of the slot.  A first copy that has not started yet never
+ * will: the client has given up its path, where an invalidation may be stuck for as long as the path takes
+ * to notice.
+ *
+ * Ownership: from the claim to the release an operation has one owner, first the handler, then the ULP,
+ * then who posts the response, and holds a reference of the path's ops_ref.  The release happens under
+ * the slot's lock together with posting the response: the client's next request for the slot may come
+ * before the post returns, and must find the slot idle.  Work requests are built on the stack and sent
+ * data are not touched, so a client that does not wait for its answer only hurts itself.
+ *
+ * Locks: wait_lock of a connection, then the slot's, then those of the verbs layer.  All are taken with
+ * interrupts off: the ULP answers in any context.
+ *
+ * Errors: what breaks the protocol closes the path; what is a wrong request is answered with an errno.
+ * When a path is no longer CONNECTED operations finish without answer.
+ */
+#define pr_fmt(fmt) "rtrs-server: " fmt
+
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include "../proto/imm.h"
+#include "rtrs-srv.h"
+
+/**
+ * struct rtrs_srv_chain - work requests of a response
+ * @data: RDMA WRITE of the result
+ * @data_sge: the result
+ * @inv: SEND with invalidate of the client's key
+ * @done: completion message
+ * @done_sge: its content
+ * @first: first WR
+ * @last: last WR
+ * @link: where the next one is appended
+ * @nr: number of WRs
+ */
+struct rtrs_srv_chain {
+	struct ib_rdma_wr data;
+	struct ib_sge data_sge;
+	struct ib_send_wr inv;
+	struct ib_rdma_wr done;
+	struct ib_sge done_sge;
+	struct ib_send_wr *first;
+	struct ib_send_wr *last;
+	struct ib_send_wr **link;
+	u32 nr;
+};
+
+/* Hands operations to the ULP that cannot be handed over where they became ready. */
+static struct workqueue_struct *rtrs_srv_io_wq;
+
+static struct rtrs_srv_slot *rtrs_srv_op_slot(const struct rtrs_srv_op *op)
+{
+	return &op->path->sess->slots[op->slot];
+}
+
+static bool rtrs_srv_path_serves(const struct rtrs_srv_path *path)
+{
+	return rtrs_srv_path_state(path) == RTRS_SRV_PATH_CONNECTED;
+}
+
+/*
+ * The client sent a slot's request on another path than before: what has not started does not start any
+ * more.  Returns a queued operation to be finished, of which there is at most one, or NULL.
+ */
+static struct rtrs_srv_op *rtrs_srv_slot_cancel(struct rtrs_srv_slot *slot)
+{
+	struct rtrs_srv_op *op, *tmp, *queued = NULL;
+
+	lockdep_assert_held(&slot->lock);
+	list_for_each_entry_safe(op, tmp, &slot->ops, slot_entry) {
+		if (cmpxchg(&op->state, RTRS_SRV_OP_CLAIMED, RTRS_SRV_OP_CANCELLED) ==
+		    RTRS_SRV_OP_CLAIMED) {
+			list_del(&op->slot_entry);
+		} else if (op->state == RTRS_SRV_OP_QUEUED) {
+			list_del(&op->slot_entry);
+			op->state = RTRS_SRV_OP_IDLE;
+			queued = op;
+		}
+	}
+	return queued;
+}
+
+/*
+ * Take a slot for a new request.  Return: 0; -EBUSY if the last request of the slot is not answered yet;
+ * -ESHUTDOWN if the path is being closed.
+ */
+static int rtrs_srv_op_claim(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	struct rtrs_srv_op *cancelled = NULL;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	if (!rtrs_srv_path_serves(op->path)) {
+		ret = -ESHUTDOWN;
+	} else if (op->state != RTRS_SRV_OP_IDLE) {
+		ret = -EBUSY;
+	} else {
+		if (unlikely(!list_empty(&slot->ops)))
+			cancelled = rtrs_srv_slot_cancel(slot);
+		op->state = RTRS_SRV_OP_CLAIMED;
+		list_add_tail(&op->slot_entry, &slot->ops);
+	}
+	spin_unlock_irqrestore(&slot->lock, flags);
+	if (unlikely(cancelled))
+		percpu_ref_put(&cancelled->path->ops_ref);
+	return ret;
+}
+
+/* Does an operation of the slot run?  One that is answered and only waits to say so does not. */
+static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
+{
+	struct rtrs_srv_op *op;
+
+	list_for_each_entry(op, &slot->ops, slot_entry)
+		if (op->state == RTRS_SRV_OP_RUNNING)
+			return true;
+	return false;
+}
+
+/*
+ * Let the slot's waiting operation run if none runs; the slot's lock is held.  Return: the operation, to
+ * be handed to rtrs_srv_io_wq, or NULL.
+ */
+static struct rtrs_srv_op *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
+{
+	struct rtrs_srv_op *next;
+
+	lockdep_assert_held(&slot->lock);
+	if (likely(list_empty(&slot->ops)) || rtrs_srv_slot_runs(slot))
+		return NULL;
+	next = list_last_entry(&slot->ops, struct rtrs_srv_op, slot_entry);
+	if (next->state != RTRS_SRV_OP_QUEUED)
+		return NULL;
+	next->state = RTRS_SRV_OP_RUNNING;
+	return next;
+}
+
+/* Give the slot back; its lock is held.  Return: as rtrs_srv_slot_next(), for rtrs_srv_op_finish(). */
+static struct rtrs_srv_op *rtrs_srv_op_release(struct rtrs_srv_op *op, struct rtrs_srv_slot *slot)
+{
+	lockdep_assert_held(&slot->lock);
+	if (op->state != RTRS_SRV_OP_CANCELLED)
+		list_del(&op->slot_entry);
+	op->state = RTRS_SRV_OP_IDLE;
+	return rtrs_srv_slot_next(slot);
+}
+
+/* What follows a release: start the next operation, drop the reference.  The path may be gone after. */
+static void rtrs_srv_op_finish(struct rtrs_srv_path *path, struct rtrs_srv_op *next)
+{
+	if (next)
+		queue_work(rtrs_srv_io_wq, &next->start_work);
+	percpu_ref_put(&path->ops_ref);
+}
+
+/* Finish an operation without answer. */
+static void rtrs_srv_op_drop(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_op *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	next = rtrs_srv_op_release(op, slot);
+	spin_unlock_irqrestore(&slot->lock, flags);
+	rtrs_srv_op_finish(path, next);
+}
+
+static void rtrs_srv_chain_add(struct rtrs_srv_chain *chain, struct ib_send_wr *wr)
+{
+	*chain->link = wr;
+	chain->link = &wr->next;
+	chain->last = wr;
+	chain->nr++;
+}
+
+static void rtrs_srv_chain_add_data(struct rtrs_srv_chain *chain, struct ib_rdma_wr *rwr,
+				    const struct rtrs_srv_op *op)
+{
+	chain->data_sge = (struct ib_sge){
+		.addr = op->chunk_dma,
+		.length = op->hdr.len,
+		.lkey = op->path->pd->local_dma_lkey,
+	};
+	rwr->wr.sg_list = &chain->data_sge;
+	rwr->wr.num_sge = 1;
+	rwr->remote_addr = op->hdr.addr;
+	rwr->rkey = op->hdr.rkey;
+	rtrs_srv_chain_add(chain, &rwr->wr);
+}
+
+/* The completion message with its key, after the chunk is registered again if it was invalidated. */
+static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv_op *op)
+{
+	if (op->rereg) {
+		op->mr->reg_wr.wr.next = NULL;
+		rtrs_srv_chain_add(chain, &op->mr->reg_wr.wr);
+	}
+	chain->done_sge = (struct ib_sge){
+		.addr = op->rsp_dma,
+		.length = sizeof(*op->rsp),
+		.lkey = op->path->pd->local_dma_lkey,
+	};
+	chain->done.wr.opcode = IB_WR_SEND_WITH_IMM;
+	chain->done.wr.sg_list = &chain->done_sge;
+	chain->done.wr.num_sge = 1;
+	rtrs_srv_chain_add(chain, &chain->done.wr);
+}
+
+/* Protocol section 6: data, then SEND with invalidate, then the completion message. */
+static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_op *op)
+{
+	struct ib_cqe *cqe = &op->conn->conn.send_cqe;
+	bool data = !op->hdr.write && op->hdr.has_desc && !op->err;
+	bool inv = op->hdr.need_inval;
+
+	*chain = (struct rtrs_srv_chain){
+		.data.wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_WRITE },
+		.inv = {
+			.wr_cqe = cqe,
+			.opcode = IB_WR_SEND_WITH_INV,
+			.ex.invalidate_rkey = op->hdr.rkey,
+		},
+		.done.wr = {
+			.wr_cqe = cqe,
+			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(op->slot, op->err, inv)),
+		},
+	};
+	chain->link = &chain->first;
+
+	if (data && !inv && !op->mr) {
+		/* Nothing in between: data and completion are one message. */
+		rtrs_srv_chain_add_data(chain, &chain->done, op);
+		return;
+	}
+	if (data)
+		rtrs_srv_chain_add_data(chain, &chain->data, op);
+	if (inv)
+		rtrs_srv_chain_add(chain, &chain->inv);
+	if (op->mr)
+		rtrs_srv_chain_add_key(chain, op);
+	else
+		rtrs_srv_chain_add(chain, &chain->done.wr);
+}
+
+/*
+ * Post the response and release the operation, which is not to be touched after.
+ * Return: 0; -EAGAIN if there is no room in the send queue: the operation is still the caller's.
+ */
+static int rtrs_srv_op_post_rsp(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	struct rtrs_conn *conn = &op->conn->conn;
+	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_chain chain;
+	struct rtrs_srv_op *next;
+	unsigned long flags;
+	int ret = 0;
+
+	rtrs_srv_chain_build(&chain, op);
+	spin_lock_irqsave(&slot->lock, flags);
+	if (rtrs_srv_path_serves(path))
+		ret = rtrs_conn_post(conn, chain.first, chain.last, chain.nr, false);
+	if (unlikely(ret == -EAGAIN)) {
+		spin_unlock_irqrestore(&slot->lock, flags);
+		return ret;
+	}
+	next = rtrs_srv_op_release(op, slot);
+	spin_unlock_irqrestore(&slot->lock, flags);
+
+	if (unlikely(ret))
+		rtrs_srv_path_fail(path, "posting a response on connection %u: error %d",
+				   conn->cid, ret);
+	rtrs_srv_op_finish(path, next);
+	return 0;
+}
+
+/*
+ * Post the invalidation of a chunk; the operation goes on in its completion.
+ * Return: as rtrs_srv_op_post_rsp().
+ */
+static int rtrs_srv_op_post_inv(struct rtrs_srv_op *op)
+{
+	struct rtrs_conn *conn = &op->conn->conn;
+	struct ib_send_wr *wr;
+	int ret;
+
+	if (!rtrs_srv_path_serves(op->path)) {
+		rtrs_srv_op_drop(op);
+		return 0;
+	}
+	wr = rtrs_mr_inv_wr(op->mr, &op->inv_cqe);
+	ret = rtrs_conn_post(conn, wr, wr, 1, true);
+	if (unlikely(ret && ret != -EAGAIN)) {
+		rtrs_srv_path_fail(op->path, "posting an invalidation on connection %u: error %d",
+				   conn->cid, ret);
+		rtrs_srv_op_drop(op);
+		return 0;
+	}
+	return ret;
+}
+
+/**
+ * rtrs_srv_io_kick() - post what waits for room in a connection's send queue
+ * @conn: the connection
+ *
+ * The look at the list without lock is safe: who adds to it looks at the send queue after, who frees
+ * room looks at the list after, and both times the lock of the send queue orders the two.
+ *
+ * Context: any.  The caller keeps the connection: a handler, or a reference of ops_ref.
+ */
+void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
+{
+	struct rtrs_srv_op *op;
+	unsigned long flags;
+	int ret;
+
+	if (likely(list_empty(&conn->wait_list)))
+		return;
+	spin_lock_irqsave(&conn->wait_lock, flags);
+	while (!list_empty(&conn->wait_list)) {
+		op = list_first_entry(&conn->wait_list, struct rtrs_srv_op, wait_entry);
+		/* Off the list first: once posted the operation may be in use again. */
+		list_del(&op->wait_entry);
+		/* Cancelled or not, an invalidation ends in its completion. */
+		if (op->state == RTRS_SRV_OP_ANSWERED)
+			ret = rtrs_srv_op_post_rsp(op);
+		else
+			ret = rtrs_srv_op_post_inv(op);
+		if (ret) {
+			list_add(&op->wait_entry, &conn->wait_list);
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&conn->wait_lock, flags);
+}
+
+/* No room in the send queue: post when a send completes.  An operation behind it need not wait too. */
+static void rtrs_srv_op_wait(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	struct rtrs_srv_conn *conn = op->conn;
+	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_op *next;
+	unsigned long flags;
+	bool wait;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	next = rtrs_srv_slot_next(slot);
+	spin_unlock_irqrestore(&slot->lock, flags);
+	if (unlikely(next))
+		queue_work(rtrs_srv_io_wq, &next->start_work);
+
+	/* Once on the list somebody else may finish the operation, and the path with it. */
+	percpu_ref_get(&path->ops_ref);
+	spin_lock_irqsave(&conn->wait_lock, flags);
+	wait = rtrs_srv_path_serves(path);
+	if (wait)
+		list_add_tail(&op->wait_entry, &conn->wait_list);
+	spin_unlock_irqrestore(&conn->wait_lock, flags);
+
+	if (wait)
+		rtrs_srv_io_kick(conn);
+	else
+		rtrs_srv_op_drop(op);
+	percpu_ref_put(&path->ops_ref);
+}
+
+/* The operation is decided: answer it.  Return: false if the response has to wait. */
+static bool rtrs_srv_op_answer(struct rtrs_srv_op *op, int err)
+{
+	struct ib_device *dev = op->path->dev;
+
+	op->err = err;
+	if (op->mr) {
+		op->rereg = !op->mr->valid;
+		if (op->rereg)
+			rtrs_mr_renew(op->mr, &op->conn->conn.send_cqe);
+		rtrs_wire_put_rkey_rsp(op->rsp, op->slot, op->mr->mr->rkey);
+		ib_dma_sync_single_for_device(dev, op->rsp_dma, sizeof(*op->rsp), DMA_TO_DEVICE);
+	}
+	if (!op->hdr.write && op->hdr.data_len)
+		ib_dma_sync_single_for_device(dev, op->chunk_dma, op->hdr.data_len,
+					      DMA_BIDIRECTIONAL);
+	if (likely(!rtrs_srv_op_post_rsp(op)))
+		return true;
+	rtrs_srv_op_wait(op);
+	return false;
+}
+
+/**
+ * rtrs_srv_resp_rdma() - answer a request
+ * @id: the request, from rdma_ev; not the caller's any more
+ * @errno: 0 or negative errno
+ *
+ * API specification section 3.
+ *
+ * Context: any.
+ * Return: true if it was handled, also if the path is gone and nothing is sent; false if the response
+ * waits for room in the send queue.
+ */
+bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
+{
+	if (WARN_ON_ONCE(cmpxchg(&id->state, RTRS_SRV_OP_RUNNING, RTRS_SRV_OP_ANSWERED) !=
+			 RTRS_SRV_OP_RUNNING))
+		return true;
+	return rtrs_srv_op_answer(id, errno);
+}
+EXPORT_SYMBOL(rtrs_srv_resp_rdma);
+
+/* Hand an operation to the ULP; process context. */
+static void rtrs_srv_op_submit(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_path *path = op->path;
+	int ret;
+
+	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), op, op->chunk,
+				     op->hdr.data_len, op->usr, op->hdr.usr_len);
+	/* Without error it is the ULP's, and answered maybe. */
+	if (ret)
+		rtrs_srv_resp_rdma(op, ret);
+}
+
+static void rtrs_srv_op_start_work(struct work_struct *work)
+{
+	struct rtrs_srv_op *op = container_of(work, struct rtrs_srv_op, start_work);
+
+	/* Run now it could overtake what the client has sent again elsewhere. */
+	if (rtrs_srv_path_serves(op->path))
+		rtrs_srv_op_submit(op);
+	else
+		rtrs_srv_op_drop(op);
+}
+
+/* Header and data are stable: run the operation unless an older one of its slot still runs. */
+static void rtrs_srv_op_ready(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	bool service = !op->conn->conn.cid;
+	bool drop, wait = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	drop = op->state == RTRS_SRV_OP_CANCELLED || !rtrs_srv_path_serves(op->path);
+	if (likely(!drop)) {
+		wait = !list_is_singular(&slot->ops) && rtrs_srv_slot_runs(slot);
+		op->state = wait ? RTRS_SRV_OP_QUEUED : RTRS_SRV_OP_RUNNING;
+	}
+	spin_unlock_irqrestore(&slot->lock, flags);
+
+	if (unlikely(drop))
+		rtrs_srv_op_drop(op);
+	else if (unlikely(wait))
+		return;
+	else if (unlikely(service))
+		/* The ULP may sleep; heartbeats of this connection must not wait for it. */
+		queue_work(rtrs_srv_io_wq, &op->start_work);
+	else
+		rtrs_srv_op_submit(op);
+}
+
+static void rtrs_srv_op_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_op *op = container_of(wc->wr_cqe, struct rtrs_srv_op, inv_cqe);
+	struct rtrs_srv_conn *conn = op->conn;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		rtrs_srv_path_wc_failed(op->path, "invalidation of a chunk", wc);
+		rtrs_srv_op_drop(op);
+		return;
+	}
+	rtrs_conn_send_completed(&conn->conn);
+	rtrs_srv_io_kick(conn);
+	op->mr->valid = false;
+	rtrs_srv_op_ready(op);
+}
+
+/* Copy the user message, which ends at @off of the chunk, and make the data readable. */
+static int rtrs_srv_op_get_usr(struct rtrs_srv_op *op, u32 off)
+{
+	u32 hdr_len = sizeof(struct rtrs_msg_write);
+	struct ib_device *dev = op->path->dev;
+	struct rtrs_io_hdr *hdr = &op->hdr;
+	u32 start;
+
+	if (!hdr->write) {
+		hdr_len = sizeof(struct rtrs_msg_read);
+		hdr_len += hdr->has_desc ? sizeof(struct rtrs_sg_desc) : 0;
+	}
+	if (hdr->usr_len + hdr_len > op->path->geo->max_hdr_size)
+		return -EMSGSIZE;
+	start = hdr->write ? 0 : hdr->data_len;
+	ib_dma_sync_single_for_cpu(dev, op->chunk_dma + start, off - start, DMA_BIDIRECTIONAL);
+	op->usr = hdr->usr_len <= sizeof(op->usr_small) ? op->usr_small : op->usr_page;
+	memcpy(op->usr, op->chunk + hdr->data_len, hdr->usr_len);
+	return 0;
+}
+
+/* Copy and check the header at @off.  Return: as rtrs_wire_get_io_hdr(), or -EMSGSIZE to answer. */
+static int rtrs_srv_op_get_hdr(struct rtrs_srv_op *op, u32 off)
+{
+	u8 raw[RTRS_MAX_IO_HDR_BYTES];
+	size_t len = min_t(size_t, sizeof(raw), op->path->geo->chunk_size - off);
+	int ret;
+
+	ib_dma_sync_single_for_cpu(op->path->dev, op->chunk_dma + off, len, DMA_BIDIRECTIONAL);
+	memcpy(raw, op->chunk + off, len);
+	ret = rtrs_wire_get_io_hdr(raw, len, off, &op->hdr);
+	op->dir = op->hdr.write ? WRITE : READ;
+	return ret;
+}
+
+static void rtrs_srv_io_count(struct rtrs_srv_path *path, u8 dir, u32 bytes)
+{
+	this_cpu_inc(path->stats->cnt[dir]);
+	this_cpu_add(path->stats->bytes[dir], bytes);
+}
+
+/* A claimed operation: from the chunk to the ULP, or to an answer. */
+static void rtrs_srv_io_process(struct rtrs_srv_op *op, u32 off)
+{
+	int ret;
+
+	ret = rtrs_srv_op_get_hdr(op, off);
+	if (unlikely(ret == -EPROTO)) {
+		rtrs_srv_path_fail(op->path, "slot %u: no request at offset %u", op->slot, off);
+		rtrs_srv_op_drop(op);
+		return;
+	}
+	if (likely(!ret))
+		ret = rtrs_srv_op_get_usr(op, off);
+	rtrs_srv_io_count(op->path, op->dir, off);
+	if (unlikely(ret)) {
+		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
+				    op->path->name, op->slot, off, ret);
+		/* Unless it was cancelled meanwhile. */
+		if (cmpxchg(&op->state, RTRS_SRV_OP_CLAIMED, RTRS_SRV_OP_ANSWERED) ==
+		    RTRS_SRV_OP_CLAIMED)
+			rtrs_srv_op_answer(op, ret);
+		else
+			rtrs_srv_op_drop(op);
+		return;
+	}
+	if (!op->mr || !op->hdr.write || !op->hdr.data_len)
+		rtrs_srv_op_ready(op);
+	else if (unlikely(rtrs_srv_op_post_inv(op)))
+		rtrs_srv_op_wait(op);
+}
+
+static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
+{
+	struct rtrs_srv_path *path = conn->path;
+	const struct rtrs_srv_geo *geo = path->geo;
+	struct rtrs_srv_op *op;
+	u32 slot, off;
+	int ret;
+
+	rtrs_imm_io_req_decode(imm, geo->mem_bits, &slot, &off);
+	if (unlikely(slot >= geo->queue_depth || off >= geo->chunk_size)) {
+		rtrs_srv_path_fail(path, "request for slot %u, offset %u: beyond %u slots of %u bytes",
+				   slot, off, geo->queue_depth, geo->chunk_size);
+		return;
+	}
+	if (unlikely(!percpu_ref_tryget_live(&path->ops_ref)))
+		return;
+	op = &path->ops[slot];
+	ret = rtrs_srv_op_claim(op);
+	if (unlikely(ret)) {
+		if (ret == -EBUSY)
+			rtrs_srv_path_fail(path, "request for slot %u, which is not answered yet",
+					   slot);
+		percpu_ref_put(&path->ops_ref);
+		return;
+	}
+	op->conn = conn;
+	rtrs_srv_io_process(op, off);
+}
+
+static void rtrs_srv_io_hb_msg(struct rtrs_srv_path *path)
+{
+	int ret = rtrs_conn_post_empty_imm(&path->conns[0]->conn, rtrs_imm_hb(true));
+
+	/* A full send queue means that the client gets other signs of life. */
+	if (ret && ret != -EAGAIN)
+		rtrs_srv_path_fail(path, "answering a heartbeat: error %d", ret);
+}
+
+/**
+ * rtrs_srv_io_recv_done() - an RDMA WRITE with immediate came
+ * @cq: completion queue
+ * @wc: the completion
+ *
+ * Context: completion handler, process.
+ */
+void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_conn *conn = container_of(rtrs_conn_from_wc(wc), struct rtrs_srv_conn,
+						  conn);
+	struct rtrs_srv_path *path = conn->path;
+	u32 imm;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		rtrs_srv_path_wc_failed(path, "receive", wc);
+		return;
+	}
+	if (unlikely(!rtrs_srv_path_serves(path) || wc->opcode != IB_WC_RECV_RDMA_WITH_IMM)) {
+		/* Before INFO_RSP and after the close nothing else is to be said. */
+		rtrs_srv_path_fail(path, "unexpected message on connection %u", conn->conn.cid);
+		return;
+	}
+	rtrs_hb_alive(&path->hb);
+	/* Receives first: the client may use the next slot at once. */
+	if (unlikely(rtrs_conn_recv_consumed(&conn->conn))) {
+		rtrs_srv_path_fail(path, "posting receives on connection %u failed",
+				   conn->conn.cid);
+		return;
+	}
+
+	imm = be32_to_cpu(wc->ex.imm_data);
+	switch (rtrs_imm_type(imm)) {
+	case RTRS_IMM_IO_REQ:
+		rtrs_srv_io_req(conn, imm);
+		break;
+	case RTRS_IMM_HB_MSG:
+		rtrs_srv_io_hb_msg(path);
+		break;
+	case RTRS_IMM_HB_ACK:
+		rtrs_hb_acked(&path->hb);
+		break;
+	default:
+		pr_warn_ratelimited("path %s: message of unknown type %u ignored\n", path->name,
+				    rtrs_imm_type(imm));
+	}
+}
+
+/**
+ * rtrs_srv_io_send_done() - a response or heartbeat was sent, or failed
+ * @cq: completion queue
+ * @wc: the completion
+ *
+ * Context: completion handler, process.
+ */
+void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_conn *conn = container_of(rtrs_conn_from_wc(wc), struct rtrs_srv_conn,
+						  conn);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		rtrs_srv_path_wc_failed(conn->path, "send", wc);
+		return;
+	}
+	rtrs_conn_send_completed(&conn->conn);
+	rtrs_srv_io_kick(conn);
+}
+
+static int rtrs_srv_op_init(struct rtrs_srv_path *path, u32 slot)
+{
+	struct rtrs_srv_op *op = &path->ops[slot];
+
+	op->usr_page = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!op->usr_page)
+		return -ENOMEM;
+	op->slot = slot;
+	op->path = path;
+	op->chunk = rtrs_srv_bufs_addr(&path->bufs, slot);
+	op->chunk_dma = rtrs_srv_bufs_dma(&path->bufs, slot);
+	if (path->rsps) {
+		op->mr = &path->bufs.mrs[slot];
+		op->rsp = &path->rsps[slot];
+		op->rsp_dma = path->rsps_dma + slot * sizeof(*op->rsp);
+	}
+	op->inv_cqe.done = rtrs_srv_op_inv_done;
+	INIT_WORK(&op->start_work, rtrs_srv_op_start_work);
+	return 0;
+}
+
+static int rtrs_srv_io_create_rsps(struct rtrs_srv_path *path)
+{
+	size_t len = path->geo->queue_depth * sizeof(*path->rsps);
+	u64 dma;
+
+	path->rsps = kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	if (!path->rsps)
+		return -ENOMEM;
+	dma = ib_dma_map_single(path->dev, path->rsps, len, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(path->dev, dma)) {
+		kfree(path->rsps);
+		path->rsps = NULL;
+		return -ENOMEM;
+	}
+	path->rsps_dma = dma;
+	return 0;
+}
+
+/**
+ * rtrs_srv_io_create_ops() - allocate the operations of a path
+ * @path: the path, with its buffers
+ *
+ * What failed half-way is undone by rtrs_srv_io_destroy_ops().
+ *
+ * Context: process, may sleep; info work of the path.
+ * Return: 0 or -ENOMEM.
+ */
+int rtrs_srv_io_create_ops(struct rtrs_srv_path *path)
+{
+	u32 slot;
+	int ret;
+
+	path->ops = kvcalloc(path->geo->queue_depth, sizeof(*path->ops), GFP_KERNEL);
+	if (!path->ops)
+		return -ENOMEM;
+	if (path->geo->new_rkey) {
+		ret = rtrs_srv_io_create_rsps(path);
+		if (ret)
+			return ret;
+	}
+	for (slot = 0; slot < path->geo->queue_depth; slot++) {
+		ret = rtrs_srv_op_init(path, slot);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * rtrs_srv_io_destroy_ops() - undo rtrs_srv_io_create_ops()
+ * @path: the path, stopped and drained; nothing happens if it has no operations
+ *
+ * Context: process, may sleep; close work of the path.
+ */
+void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path)
+{
+	u32 slot;
+
+	if (!path->ops)
+		return;
+	for (slot = 0; slot < path->geo->queue_depth; slot++)
+		free_page((unsigned long)path->ops[slot].usr_page);
+	if (path->rsps) {
+		ib_dma_unmap_single(path->dev, path->rsps_dma,
+				    path->geo->queue_depth * sizeof(*path->rsps), DMA_TO_DEVICE);
+		kfree(path->rsps);
+		path->rsps = NULL;
+	}
+	kvfree(path->ops);
+	path->ops = NULL;
+}
+
+/* Drop what waits for room in the send queue. */
+static void rtrs_srv_conn_drop_waiting(struct rtrs_srv_conn *conn)
+{
+	struct rtrs_srv_op *op, *tmp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->wait_lock, flags);
+	list_for_each_entry_safe(op, tmp, &conn->wait_list, wait_entry) {
+		list_del(&op->wait_entry);
+		rtrs_srv_op_drop(op);
+	}
+	spin_unlock_irqrestore(&conn->wait_lock, flags);
+}
+
+/* Drop an operation that waits for an older one of its slot: it runs elsewhere, if at all. */
+static void rtrs_srv_op_drop_queued(struct rtrs_srv_op *op)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_op *next = NULL;
+	unsigned long flags;
+	bool queued;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	queued = op->state == RTRS_SRV_OP_QUEUED;
+	if (queued)
+		next = rtrs_srv_op_release(op, slot);
+	spin_unlock_irqrestore(&slot->lock, flags);
+	if (queued)
+		rtrs_srv_op_finish(path, next);
+}
+
+/**
+ * rtrs_srv_io_stop() - take no more requests and wait until those there are are finished
+ * @path: the path, CLOSING; its queue pairs are in error but not drained yet
+ *
+ * Waits for the ULP.  The locks of slots and wait lists make the new state visible: what was added
+ * before is found here, what comes later sees the state and is not added.
+ *
+ * Context: process, may sleep; close work of the path.
+ */
+void rtrs_srv_io_stop(struct rtrs_srv_path *path)
+{
+	u32 i;
+
+	percpu_ref_kill(&path->ops_ref);
+	for (i = 0; i < path->cid_num; i++)
+		if (path->conns[i])
+			rtrs_srv_conn_drop_waiting(path->conns[i]);
+	for (i = 0; path->ops && i < path->geo->queue_depth; i++)
+		rtrs_srv_op_drop_queued(&path->ops[i]);
+	wait_for_completion(&path->ops_done);
+}
+
+/**
+ * rtrs_srv_io_init() - create what all paths share
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
+int rtrs_srv_io_init(void)
+{
+	/* Not shared with tear-down, which waits for what runs here. */
+	rtrs_srv_io_wq = alloc_workqueue("rtrs-server-io", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return rtrs_srv_io_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * rtrs_srv_io_exit() - undo rtrs_srv_io_init()
+ *
+ * Context: module exit; no path is left.
+ */
+void rtrs_srv_io_exit(void)
+{
+	destroy_workqueue(rtrs_srv_io_wq);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The path object and the one place that writes its state.
+ *
+ * Operation: CM events, completions, timers and people only produce events.  The step to CLOSING, which
+ * happens once, queues the close work; everything a path has is taken down there and nowhere else.
+ *
+ * Ownership: the reference of kobject_init() belongs to the close work, which drops it last.  Handlers
+ * and works that use a path hold no reference: the close work waits for each kind of them.
+ */
+#define pr_fmt(fmt) "rtrs-server: " fmt
+
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include "../proto/imm.h"
+#include "../verbs/trace.h"
+#include "rtrs-srv.h"
+
+/* From the first connection until the client's INFO_REQ is handled. */
+#define RTRS_SRV_HANDSHAKE_MS	30000
+
+static void rtrs_srv_path_release(struct kobject *kobj)
+{
+	struct rtrs_srv_path *path = container_of(kobj, struct rtrs_srv_path, kobj);
+
+	percpu_ref_exit(&path->ops_ref);
+	free_percpu(path->stats);
+	kvfree(path->conns);
+	kfree(path);
+}
+
+static const struct kobj_type rtrs_srv_path_ktype = {
+	.release = rtrs_srv_path_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+};
+
+static void rtrs_srv_path_ops_done(struct percpu_ref *ref)
+{
+	struct rtrs_srv_path *path = container_of(ref, struct rtrs_srv_path, ops_ref);
+
+	complete(&path->ops_done);
+}
+
+static void rtrs_srv_path_handshake_work(struct work_struct *work)
+{
+	struct rtrs_srv_path *path = container_of(to_delayed_work(work), struct rtrs_srv_path,
+						  handshake_dwork);
+
+	if (rtrs_srv_path_state(path) == RTRS_SRV_PATH_CONNECTING)
+		rtrs_srv_path_fail(path, "client did not finish the handshake within %u ms",
+				   RTRS_SRV_HANDSHAKE_MS);
+}
+
+static int rtrs_srv_path_send_hb(struct rtrs_hb *hb)
+{
+	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
+	int ret = rtrs_conn_post_empty_imm(&path->conns[0]->conn, rtrs_imm_hb(false));
+
+	/* Full send queue: the connection is busy, its completions tell whether it is alive. */
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+static void rtrs_srv_path_hb_dead(struct rtrs_hb *hb)
+{
+	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
+
+	rtrs_srv_path_fail(path, "no sign of life from the client, %u heartbeats missed",
+			   READ_ONCE(hb->missed));
+}
+
+static const struct rtrs_hb_ops rtrs_srv_path_hb_ops = {
+	.send = rtrs_srv_path_send_hb,
+	.dead = rtrs_srv_path_hb_dead,
+};
+
+static void rtrs_srv_path_set_addrs(struct rtrs_srv_path *path, struct rdma_cm_id *cm_id)
+{
+	struct rtrs_addr addr = { .src = &path->clt_addr, .dst = &path->srv_addr };
+
+	path->clt_addr = cm_id->route.addr.dst_addr;
+	path->srv_addr = cm_id->route.addr.src_addr;
+	rtrs_addr_to_str(&addr, path->name, sizeof(path->name));
+	path->dev = cm_id->device;
+	path->port_num = cm_id->port_num;
+}
+
+/**
+ * rtrs_srv_path_create() - create a path that waits for its connections
+ * @sess: its session
+ * @cm_id: connection request of the first connection: addresses and device
+ * @req: its private data
+ *
+ * The path is in the session's list on return, has a use of the context and the handshake timer
+ * running: from now on only the close work ends it.  The caller still has to set up its works.
+ *
+ * Context: process, may sleep; mutex of the context held.
+ * Return: the path or an ERR_PTR.
+ */
+struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rdma_cm_id *cm_id,
+					   const struct rtrs_conn_req *req)
+{
+	struct rtrs_srv_ctx *ctx = sess->ctx;
+	struct rtrs_srv_path *path;
+	int ret = -ENOMEM;
+
+	lockdep_assert_held(&ctx->mutex);
+	path = kzalloc(sizeof(*path), GFP_KERNEL);
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	kobject_init(&path->kobj, &rtrs_srv_path_ktype);
+	path->sess = sess;
+	path->ctx = ctx;
+	path->geo = &ctx->geo;
+	memcpy(path->uuid, req->path_uuid, sizeof(path->uuid));
+	path->recon_cnt = req->recon_cnt;
+	path->cid_num = req->cid_num;
+	rtrs_srv_path_set_addrs(path, cm_id);
+	spin_lock_init(&path->lock);
+	path->_state = RTRS_SRV_PATH_CONNECTING;
+	init_completion(&path->ops_done);
+	rtrs_hb_init(&path->hb, &rtrs_srv_path_hb_ops, ctx->wq);
+	INIT_DELAYED_WORK(&path->handshake_dwork, rtrs_srv_path_handshake_work);
+
+	path->stats = alloc_percpu(struct rtrs_io_stats);
+	path->conns = kvcalloc(path->cid_num, sizeof(*path->conns), GFP_KERNEL);
+	if (!path->stats || !path->conns)
+		goto err_put;
+	ret = percpu_ref_init(&path->ops_ref, rtrs_srv_path_ops_done, 0, GFP_KERNEL);
+	if (ret)
+		goto err_put;
+	path->pd = ib_alloc_pd(cm_id->device, 0);
+	if (IS_ERR(path->pd)) {
+		ret = PTR_ERR(path->pd);
+		goto err_put;
+	}
+
+	refcount_inc(&ctx->users);
+	list_add_tail(&path->entry, &sess->paths);
+	sess->nr_paths++;
+	queue_delayed_work(ctx->wq, &path->handshake_dwork,
+			   msecs_to_jiffies(RTRS_SRV_HANDSHAKE_MS));
+	return path;
+
+err_put:
+	kobject_put(&path->kobj);
+	return ERR_PTR(ret);
+}
+
+/**
+ * rtrs_srv_path_event() - something happened to a path
+ * @path: the path
+ * @event: what
+ *
+ * The only writer of the state.
+ *
+ * Context: any.  The caller is one of those the close work waits for, or holds a reference.
+ * Return: true if the state changed; false if it did not or the event does not apply.
+ */
+bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event event)
+{
+	enum rtrs_srv_path_state old;
+	struct rtrs_fsm_step step;
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->lock, flags);
+	old = path->_state;
+	step = rtrs_srv_path_step(old, event);
+	/* PAIRS: rtrs_srv_path_state() */
+	if (step.valid)
+		smp_store_release(&path->_state, step.next);
+	spin_unlock_irqrestore(&path->lock, flags);
+	if (!step.valid)
+		return false;
+	trace_rtrs_path_step("server", path->name, rtrs_srv_path_state_name(old),
+			     rtrs_srv_path_event_name(event),
+			     rtrs_srv_path_state_name(step.next));
+
+	if (step.actions & RTRS_FSM_ACT_WORK)
+		queue_work(path->ctx->wq, &path->close_work);
+	return step.next != old;
+}
+
+/**
+ * rtrs_srv_path_start_info() - INFO_REQ came, have it handled
+ * @path: the path
+ *
+ * Nothing happens if the path is being closed: after the step to CLOSING the info work is never queued
+ * again, so the close work has to wait for it only once.
+ *
+ * Context: any.
+ */
+void rtrs_srv_path_start_info(struct rtrs_srv_path *path)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->lock, flags);
+	if (path->_state == RTRS_SRV_PATH_CONNECTING)
+		queue_work(path->ctx->wq, &path->info.work);
+	spin_unlock_irqrestore(&path->lock, flags);
+}
+
+/**
+ * rtrs_srv_path_wc_failed() - a completion brought an error
+ * @path: the path
+ * @what: what was tried
+ * @wc: the completion
+ *
+ * A flushed one is only the echo of an error or a disconnect that is known by other means.
+ *
+ * Context: any.
+ */
+void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
+			     const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rtrs_srv_path_fail(path, "%s failed: %s (%d, vendor 0x%x)", what,
+				   ib_wc_status_msg(wc->status), wc->status, wc->vendor_err);
+}

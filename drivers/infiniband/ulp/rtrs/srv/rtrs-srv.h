@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects of rtrs-server.
+ *
+ * A context (one ULP on one port) has sessions, a session has paths and slots, a path has connections
+ * and one operation per slot.  Tracing code of ULPs reads @dir of struct rtrs_srv_op from this header.
+ */
+#ifndef _RTRS_SRV_H
+#define _RTRS_SRV_H
+
+#include <linux/completion.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu-refcount.h>
+#include <linux/refcount.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rtrs.h>
+#include <rtrs/rtrs_format.h>
+
+#include "../proto/addr.h"
+#include "../proto/path_fsm.h"
+#include "../proto/wire.h"
+#include "../verbs/conn.h"
+#include "../verbs/heartbeat.h"
+#include "../verbs/mr.h"
+#include "../verbs/stats.h"
+#include "buffers.h"
+
+struct device;
+struct rtrs_srv_conn;
+struct rtrs_srv_path;
+
+/* User messages up to this length are copied into the operation itself, longer ones into its page. */
+#define RTRS_SRV_USR_SMALL_BYTES	64
+
+/**
+ * enum rtrs_srv_op_state - where an operation is
+ * @RTRS_SRV_OP_IDLE: the client owns the slot
+ * @RTRS_SRV_OP_CLAIMED: a request came; header is being checked, the chunk's key is being invalidated
+ * @RTRS_SRV_OP_QUEUED: may run as soon as older operations of the slot are finished
+ * @RTRS_SRV_OP_RUNNING: handed to the ULP, or about to be
+ * @RTRS_SRV_OP_ANSWERED: the ULP is done with it, the response is being posted
+ * @RTRS_SRV_OP_CANCELLED: was CLAIMED when the client sent the slot's request again on another path; off
+ *	the slot's list, its owner drops it
+ */
+enum rtrs_srv_op_state {
+	RTRS_SRV_OP_IDLE,
+	RTRS_SRV_OP_CLAIMED,
+	RTRS_SRV_OP_QUEUED,
+	RTRS_SRV_OP_RUNNING,
+	RTRS_SRV_OP_ANSWERED,
+	RTRS_SRV_OP_CANCELLED,
+};
+
+/**
+ * struct rtrs_srv_op - the request in a slot of a path
+ *
+ * I: fixed while the path serves.  L: lock of the slot; the steps to ANSWERED, by the
+ * owner, and to CANCELLED are a cmpxchg.  O: the owner: from CLAIMED on the handler, the ULP, the responder, one after the other.
+ * W: @wait_lock of the connection.
+ *
+ * @dir: O. READ or WRITE
+ * @rereg: O. the response registers the chunk again
+ * @state: L. enum rtrs_srv_op_state
+ * @err: O. answer of the ULP
+ * @slot: I. number of the slot
+ * @path: I. the path
+ * @conn: O. connection the request came on and the response leaves on
+ * @hdr: O. private copy of the header, checked
+ * @chunk: I. the slot's memory
+ * @chunk_dma: I. its DMA address
+ * @mr: I. memory region of the chunk alone, NULL if keys stay
+ * @rsp: I. message that carries the key, NULL if keys stay
+ * @rsp_dma: I. its DMA address
+ * @usr: O. private copy of the user message, @usr_small or @usr_page
+ * @usr_page: I. room for the longest user message
+ * @slot_entry: L. in the slot's list
+ * @wait_entry: W. in the connection's list of operations that wait for room in the send queue
+ * @start_work: hands the operation to the ULP where the completion handler must not do it
+ * @inv_cqe: I. completion of LOCAL_INV
+ * @usr_small: O. room for a short user message
+ */
+struct rtrs_srv_op {
+	u8 dir;
+	bool rereg;
+	u32 state;
+	int err;
+	u32 slot;
+	struct rtrs_srv_path *path;
+	struct rtrs_srv_conn *conn;
+	struct rtrs_io_hdr hdr;
+	void *chunk;
+	u64 chunk_dma;
+	struct rtrs_mr *mr;
+	struct rtrs_msg_rkey_rsp *rsp;
+	u64 rsp_dma;
+	void *usr;
+	void *usr_page;
+	struct list_head slot_entry;
+	struct list_head wait_entry;
+	struct work_struct start_work;
+	struct ib_cqe inv_cqe;
+	u8 usr_small[RTRS_SRV_USR_SMALL_BYTES];
+};
+
+/**
+ * struct rtrs_srv_slot - a slot of a session: operations of all paths in order of arrival
+ *
+ * At most one of the list is RUNNING, and none behind it runs.  A cache line each: different CPUs serve different slots.
+ *
+ * @lock: guards @ops and the state of the operations in it
+ * @ops: struct rtrs_srv_op by @slot_entry
+ */
+struct rtrs_srv_slot {
+	spinlock_t lock;
+	struct list_head ops;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct rtrs_srv_conn - a connection of a path
+ * @conn: the connection
+ * @path: the path
+ * @wait_lock: guards @wait_list; taken before the lock of a slot
+ * @wait_list: operations that wait for room in the send queue
+ */
+struct rtrs_srv_conn {
+	struct rtrs_conn conn;
+	struct rtrs_srv_path *path;
+	spinlock_t wait_lock;
+	struct list_head wait_list;
+};
+
+/**
+ * struct rtrs_srv_info - the info exchange of a path (protocol section 4)
+ *
+ * Written by the connect handler before the first connection is accepted, then by @work and the
+ * completions it waits for, last by the close work.
+ *
+ * @work: handles INFO_REQ
+ * @req: received message
+ * @req_dma: its DMA address
+ * @req_len: bytes received
+ * @rsp: message to send, NULL if not there yet
+ * @rsp_dma: its DMA address
+ * @rsp_len: its bytes
+ * @req_cqe: completion of the receive
+ * @rsp_cqe: completion of the send
+ * @reg_cqe: completion of registrations
+ * @reg_done: completed for each batch of registrations, for good if one failed
+ * @reg_failed: a registration failed
+ */
+struct rtrs_srv_info {
+	struct work_struct work;
+	struct rtrs_msg_info_req *req;
+	u64 req_dma;
+	u32 req_len;
+	struct rtrs_msg_info_rsp *rsp;
+	u64 rsp_dma;
+	u32 rsp_len;
+	struct ib_cqe req_cqe;
+	struct ib_cqe rsp_cqe;
+	struct ib_cqe reg_cqe;
+	struct completion reg_done;
+	bool reg_failed;
+};
+
+/**
+ * struct rtrs_srv_path - a path of a session
+ *
+ * I: fixed from creation.  S: @lock for writers.  M: mutex of the context.  N: set by the info work,
+ * cleared by the close work, which waits for the info work first.
+ *
+ * @kobj: reference count of the object and its directory in sysfs
+ * @entry: M. in the session's list
+ * @sess: I. the session
+ * @ctx: I. the context
+ * @geo: I. sizes, those of the context
+ * @uuid: I. identity
+ * @name: I. "client@server" as in sysfs
+ * @clt_addr: I. address of the client
+ * @srv_addr: I. address of the server
+ * @dev: I. device; stays until the last CM id is destroyed
+ * @port_num: I. port of the device
+ * @recon_cnt: I. number of the client's attempt
+ * @pd: I. protection domain, of this path alone
+ * @lock: guards @_state; innermost
+ * @_state: S. read by rtrs_srv_path_state() only
+ * @cid_num: I. connections the client makes
+ * @nr_conns: M. connections accepted so far
+ * @conns: M. the connections by number; not changed any more once the path is not CONNECTING
+ * @ops_ref: one reference per operation that is not idle
+ * @ops_done: the last reference of @ops_ref is gone
+ * @bufs: N. chunks and memory regions
+ * @ops: N. operations, one per slot
+ * @rsps: N. the operations' messages that carry a key
+ * @rsps_dma: N. their DMA address
+ * @info: info exchange
+ * @hb: heartbeat
+ * @stats: I. per-CPU counters
+ * @named: N. counts as user of the session's name
+ * @up: N. counts as up in the session
+ * @in_sysfs: N. @kobj is added
+ * @handshake_dwork: closes the path if INFO_REQ does not come
+ * @close_work: tears the path down; queued once, by the step to CLOSING
+ */
+struct rtrs_srv_path {
+	struct kobject kobj;
+	struct list_head entry;
+	struct rtrs_srv_sess *sess;
+	struct rtrs_srv_ctx *ctx;
+	const struct rtrs_srv_geo *geo;
+	u8 uuid[RTRS_UUID_LEN];
+	char name[RTRS_ADDR_PAIR_STR_LEN];
+	struct sockaddr_storage clt_addr;
+	struct sockaddr_storage srv_addr;
+	struct ib_device *dev;
+	u32 port_num;
+	u16 recon_cnt;
+	struct ib_pd *pd;
+
+	spinlock_t lock;
+	enum rtrs_srv_path_state _state;
+
+	u32 cid_num;
+	u32 nr_conns;
+	struct rtrs_srv_conn **conns;
+
+	struct percpu_ref ops_ref;
+	struct completion ops_done;
+	struct rtrs_srv_bufs bufs;
+	struct rtrs_srv_op *ops;
+	struct rtrs_msg_rkey_rsp *rsps;
+	u64 rsps_dma;
+
+	struct rtrs_srv_info info;
+	struct rtrs_hb hb;
+	struct rtrs_io_stats __percpu *stats;
+
+	bool named;
+	bool up;
+	bool in_sysfs;
+	struct delayed_work handshake_dwork;
+	struct work_struct close_work;
+};
+
+/**
+ * struct rtrs_srv_sess - a session: all paths of one client to one context
+ *
+ * I: fixed from creation.  M: mutex of the context.  E: @ev_mutex.  G: the lock of names in sess.c.
+ * Lives as long as it has paths.
+ *
+ * @entry: M. in the context's list
+ * @ctx: I. the context
+ * @uuid: I. identity
+ * @paths: M. the paths
+ * @nr_paths: M. their number
+ * @name: G. session name, fixed while @nr_named is not 0
+ * @name_entry: G. in the list of names
+ * @nr_named: G. paths whose INFO_REQ carried the name
+ * @ev_mutex: serialises the ULP's link_ev
+ * @paths_up: E. paths that count as up
+ * @priv: E for writers. what the ULP set
+ * @dev: E. /sys/class/rtrs-server/<name>, there while @paths_up is not 0
+ * @paths_kobj: E. its directory paths
+ * @slots: I. the slots
+ */
+struct rtrs_srv_sess {
+	struct list_head entry;
+	struct rtrs_srv_ctx *ctx;
+	u8 uuid[RTRS_UUID_LEN];
+	struct list_head paths;
+	u32 nr_paths;
+
+	char name[RTRS_NAME_LEN];
+	struct list_head name_entry;
+	u32 nr_named;
+
+	struct mutex ev_mutex;
+	u32 paths_up;
+	void *priv;
+	struct device *dev;
+	struct kobject *paths_kobj;
+
+	struct rtrs_srv_slot *slots;
+};
+
+/**
+ * struct rtrs_srv_ctx - a ULP that listens on a port
+ *
+ * I: fixed from rtrs_srv_open() on.  M: @mutex.
+ *
+ * @ops: I. callbacks
+ * @port: I. port number
+ * @geo: I. sizes
+ * @wq: I. runs info exchange, heartbeats and tear-down
+ * @listen_ip: I. listens on IPv6 any, IPv4 included
+ * @listen_ib: I. listens on AF_IB any, NULL if that is not possible here
+ * @mutex: sessions, paths and connections come and go under it; inside the handler lock of a CM id
+ * @sessions: M. the sessions
+ * @users: one for the context and one per path
+ * @gone: @users became 0
+ */
+struct rtrs_srv_ctx {
+	struct rtrs_srv_ops ops;
+	u16 port;
+	struct rtrs_srv_geo geo;
+	struct workqueue_struct *wq;
+	struct rdma_cm_id *listen_ip;
+	struct rdma_cm_id *listen_ib;
+	struct mutex mutex;
+	struct list_head sessions;
+	refcount_t users;
+	struct completion gone;
+};
+
+/**
+ * rtrs_srv_ctx_put() - drop a use of a context
+ * @ctx: the context; not to be touched after
+ *
+ * Context: any.
+ */
+static inline void rtrs_srv_ctx_put(struct rtrs_srv_ctx *ctx)
+{
+	if (refcount_dec_and_test(&ctx->users))
+		complete(&ctx->gone);
+}
+
+/**
+ * rtrs_srv_path_state() - state of a path at this moment
+ * @path: the path
+ *
+ * Pairs with the release in rtrs_srv_path_event().
+ *
+ * Return: the state; it may have changed meanwhile unless a lock says otherwise.
+ */
+static inline enum rtrs_srv_path_state rtrs_srv_path_state(const struct rtrs_srv_path *path)
+{
+	return smp_load_acquire(&path->_state);
+}
+
+/**
+ * rtrs_srv_path_fail() - close a path because something went wrong, and say what
+ * @path: the path
+ * @fmt: what went wrong, format and arguments
+ *
+ * Silent if the path is being closed already.  Context: any.
+ */
+#define rtrs_srv_path_fail(path, fmt, ...)						\
+do {											\
+	if (rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE))				\
+		pr_warn_ratelimited("path %s closed: " fmt "\n", (path)->name, ##__VA_ARGS__); \
+} while (0)
+
+/* path.c: the object and its state */
+struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rdma_cm_id *cm_id,
+					   const struct rtrs_conn_req *req);
+bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event event);
+void rtrs_srv_path_start_info(struct rtrs_srv_path *path);
+void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
+			     const struct ib_wc *wc);
+
+/* sysfs.c: directories of sessions and paths */
+int rtrs_srv_sysfs_init(void);
+void rtrs_srv_sysfs_exit(void);
+int rtrs_srv_sysfs_add_sess(struct rtrs_srv_sess *sess);
+void rtrs_srv_sysfs_del_sess(struct rtrs_srv_sess *sess);
+int rtrs_srv_sysfs_add_path(struct rtrs_srv_path *path);
+void rtrs_srv_sysfs_del_path(struct rtrs_srv_path *path);
+
+/* sess.c: sessions, their names, what the ULP is told */
+struct rtrs_srv_sess *rtrs_srv_sess_find(struct rtrs_srv_ctx *ctx, const u8 *uuid);
+struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *uuid);
+void rtrs_srv_sess_free_if_empty(struct rtrs_srv_sess *sess);
+int rtrs_srv_sess_claim_name(struct rtrs_srv_path *path, const char *name);
+void rtrs_srv_sess_release_name(struct rtrs_srv_path *path);
+int rtrs_srv_sess_path_up(struct rtrs_srv_path *path);
+void rtrs_srv_sess_path_down(struct rtrs_srv_path *path);
+
+/* io.c: requests and responses */
+int rtrs_srv_io_init(void);
+void rtrs_srv_io_exit(void);
+int rtrs_srv_io_create_ops(struct rtrs_srv_path *path);
+void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path);
+void rtrs_srv_io_stop(struct rtrs_srv_path *path);
+void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_srv_io_kick(struct rtrs_srv_conn *conn);
+
+/* info.c: info exchange */
+int rtrs_srv_info_init(struct rtrs_srv_path *path);
+int rtrs_srv_info_post_recv(struct rtrs_srv_path *path, struct rtrs_conn *conn);
+void rtrs_srv_info_exit(struct rtrs_srv_path *path);
+
+/* close.c: tear-down of a path */
+void rtrs_srv_close_work(struct work_struct *work);
+
+/* cm.c: listening and connection requests */
+int rtrs_srv_cm_listen(struct rtrs_srv_ctx *ctx);
+void rtrs_srv_cm_unlisten(struct rtrs_srv_ctx *ctx);
+
+#endif /* _RTRS_SRV_H */
