@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Properties of the operations and access modes of the protocol, as data.  Client and server ask these
- * tables instead of comparing codes.  Inlines only, so that no object is linked into two modules.
+ * Properties of the operations and access modes of the protocol, as data.  Client and server ask
+ * these tables instead of comparing codes.  Inlines only, so that no object is linked into two
+ * modules.
  */
 #ifndef _RNBD_OPMAP_H
 #define _RNBD_OPMAP_H

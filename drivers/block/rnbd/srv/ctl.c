@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The administrator's side: class rnbd-server with its device ctl, the files of an open device
+ * below ctl/devices/<bdev>/sessions/<session>, and rnbd-server/sessions in debugfs.
+ *
+ * Ordering: what the files show is constant while they exist, so reading takes no lock.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/debugfs.h>
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+
+#include "../proto/opmap.h"
+#include "ctl.h"
+#include "dev.h"
+#include "export.h"
+#include "sess.h"
+
+/**
+ * struct rnbd_srv_ctl - roots of what administrators see
+ * @dev: /sys/class/rnbd-server/ctl
+ * @devices: directory below it
+ * @debugfs: /sys/kernel/debug/rnbd-server
+ */
+struct rnbd_srv_ctl {
+	struct device *dev;
+	struct kobject *devices;
+	struct dentry *debugfs;
+};
+
+static struct rnbd_srv_ctl rnbd_srv_ctl;
+
+static struct class rnbd_srv_class = {
+	.name = "rnbd-server",
+};
+
+static struct rnbd_srv_dev *rnbd_srv_ctl_to_dev(struct kobject *kobj)
+{
+	return container_of(kobj, struct rnbd_srv_dev, kobj);
+}
+
+static ssize_t read_only_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%d\n", rnbd_srv_ctl_to_dev(kobj)->access_mode == RNBD_ACCESS_RO);
+}
+static struct kobj_attribute rnbd_srv_ctl_read_only = __ATTR_RO(read_only);
+
+static ssize_t access_mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	u8 access_mode = rnbd_srv_ctl_to_dev(kobj)->access_mode;
+
+	return sysfs_emit(page, "%s\n", rnbd_access_mode_name(access_mode));
+}
+static struct kobj_attribute rnbd_srv_ctl_access_mode = __ATTR_RO(access_mode);
+
+static ssize_t mapping_path_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%s\n", rnbd_srv_ctl_to_dev(kobj)->name);
+}
+static struct kobj_attribute rnbd_srv_ctl_mapping_path = __ATTR_RO(mapping_path);
+
+static ssize_t force_close_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "Usage: echo 1 > %s\n", attr->attr.name);
+}
+
+/*
+ * The directory goes away while this runs, and that waits for everybody who executes one of its
+ * files. Hence the file is removed first; from there on only what is held keeps the device, its
+ * session and this module.
+ */
+static ssize_t force_close_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+				 size_t count)
+{
+	struct rnbd_srv_dev *dev = rnbd_srv_ctl_to_dev(kobj);
+	int ret;
+
+	if (!sysfs_streq(buf, "1")) {
+		pr_err("force_close: \"%*pE\" is not allowed, only 1 is\n",
+		       (int)min_t(size_t, count, 64), buf);
+		return -EINVAL;
+	}
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
+	rnbd_srv_dev_hold(dev);
+	sysfs_remove_file_self(kobj, &attr->attr);
+	ret = rnbd_srv_dev_force_close(dev);
+	module_put(THIS_MODULE);
+	return ret ?: count;
+}
+static struct kobj_attribute rnbd_srv_ctl_force_close =
+	__ATTR(force_close, 0644, force_close_show, force_close_store);
+
+static struct attribute *rnbd_srv_ctl_dev_attrs[] = {
+	&rnbd_srv_ctl_read_only.attr,
+	&rnbd_srv_ctl_access_mode.attr,
+	&rnbd_srv_ctl_mapping_path.attr,
+	&rnbd_srv_ctl_force_close.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(rnbd_srv_ctl_dev);
+
+static void rnbd_srv_ctl_dev_release(struct kobject *kobj)
+{
+	rnbd_srv_dev_free(rnbd_srv_ctl_to_dev(kobj));
+}
+
+/* Type of the kobject of an open device. */
+const struct kobj_type rnbd_srv_ctl_dev_type = {
+	.sysfs_ops	= &kobj_sysfs_ops,
+	.default_groups	= rnbd_srv_ctl_dev_groups,
+	.release	= rnbd_srv_ctl_dev_release,
+};
+
+static int rnbd_srv_ctl_sessions_show(struct seq_file *seq, void *unused)
+{
+	rnbd_srv_sessions_show(seq);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rnbd_srv_ctl_sessions);
+
+/**
+ * rnbd_srv_ctl_init() - create the class, its device and the directories
+ *
+ * Context: process, before the first client.
+ * Return: 0 or a negative errno.
+ */
+int rnbd_srv_ctl_init(void)
+{
+	int ret;
+
+	ret = class_register(&rnbd_srv_class);
+	if (ret)
+		return ret;
+	rnbd_srv_ctl.dev = device_create(&rnbd_srv_class, NULL, MKDEV(0, 0), NULL, "ctl");
+	if (IS_ERR(rnbd_srv_ctl.dev)) {
+		ret = PTR_ERR(rnbd_srv_ctl.dev);
+		goto err_unregister_class;
+	}
+	rnbd_srv_ctl.devices = kobject_create_and_add("devices", &rnbd_srv_ctl.dev->kobj);
+	if (!rnbd_srv_ctl.devices) {
+		ret = -ENOMEM;
+		goto err_unregister_dev;
+	}
+	rnbd_srv_exports_init(rnbd_srv_ctl.devices);
+	/* Without debugfs the rest works as well. */
+	rnbd_srv_ctl.debugfs = debugfs_create_dir("rnbd-server", NULL);
+	debugfs_create_file("sessions", 0400, rnbd_srv_ctl.debugfs, NULL,
+			    &rnbd_srv_ctl_sessions_fops);
+	return 0;
+
+err_unregister_dev:
+	device_unregister(rnbd_srv_ctl.dev);
+err_unregister_class:
+	class_unregister(&rnbd_srv_class);
+	return ret;
+}
+
+/**
+ * rnbd_srv_ctl_exit() - the reverse of rnbd_srv_ctl_init()
+ *
+ * Context: process, after the last client.
+ */
+void rnbd_srv_ctl_exit(void)
+{
+	debugfs_remove_recursive(rnbd_srv_ctl.debugfs);
+	rnbd_srv_exports_exit();
+	kobject_put(rnbd_srv_ctl.devices);
+	device_unregister(rnbd_srv_ctl.dev);
+	class_unregister(&rnbd_srv_class);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _RNBD_SRV_IO_H
+#define _RNBD_SRV_IO_H
+
+#include "srv.h"
+
+int rnbd_srv_io_pool_init(struct rnbd_srv_io_pool *pool, unsigned int depth);
+void rnbd_srv_io_pool_exit(struct rnbd_srv_io_pool *pool);
+enum rnbd_srv_verdict rnbd_srv_io_submit(struct rnbd_srv_io_pool *pool, struct rnbd_srv_dev *dev,
+					 const struct rnbd_srv_io_req *req, void *data,
+					 struct rtrs_srv_op *id);
+
+#endif /* _RNBD_SRV_IO_H */

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions: one per client, from the transport's CONNECTED to its DISCONNECTED.
+ *
+ * Operation: block requests are decoded, checked and submitted where the transport delivers them.
+ * SESS_INFO, OPEN and CLOSE may take long, so they wait in a queue of the session and are handled
+ * one after the other by a work; that order makes a message that the client sent twice, over two
+ * paths, harmless. Only the last part of a CLOSE does not happen there, see dev.c.
+ *
+ * Ownership: the user message is the transport's until the request is answered, but it is copied
+ * all the same.  The result area is ours until then, and written once, right before the answer.
+ *
+ * Ordering: the transport calls CONNECTED before the first request, and DISCONNECTED when the
+ * last is answered.  Memory of all works is allocated without I/O, since the pages that the
+ * client wants to write may be of this host.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/blkdev.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "../proto/opmap.h"
+#include "dev.h"
+#include "io.h"
+#include "sess.h"
+#include "trace.h"
+
+/**
+ * struct rnbd_srv_sessions - all sessions of this server
+ * @wq: I: runs the queue works
+ * @lock: guards @list
+ * @list: sessions
+ */
+struct rnbd_srv_sessions {
+	struct workqueue_struct *wq;
+	struct mutex lock;
+	struct list_head list;
+};
+
+static struct rnbd_srv_sessions rnbd_srv_sessions = {
+	.lock = __MUTEX_INITIALIZER(rnbd_srv_sessions.lock),
+	.list = LIST_HEAD_INIT(rnbd_srv_sessions.list),
+};
+
+/**
+ * rnbd_srv_sessions_init() - prepare for sessions
+ *
+ * Context: process, before the first client.
+ * Return: 0 or -ENOMEM.
+ */
+int rnbd_srv_sessions_init(void)
+{
+	rnbd_srv_sessions.wq = alloc_workqueue("rnbd_server", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return rnbd_srv_sessions.wq ? 0 : -ENOMEM;
+}
+
+/**
+ * rnbd_srv_sessions_exit() - the reverse of rnbd_srv_sessions_init()
+ *
+ * Context: process, after the last client.
+ */
+void rnbd_srv_sessions_exit(void)
+{
+	destroy_workqueue(rnbd_srv_sessions.wq);
+}
+
+/**
+ * rnbd_srv_sessions_show() - print a line for each session: devices, version, refused messages
+ * @seq: where to
+ *
+ * Context: process; takes the lock of the list.
+ */
+void rnbd_srv_sessions_show(struct seq_file *seq)
+{
+	struct rnbd_srv_sess *sess;
+	unsigned int v;
+
+	guard(mutex)(&rnbd_srv_sessions.lock);
+	list_for_each_entry(sess, &rnbd_srv_sessions.list, entry) {
+		seq_escape(seq, sess->name, " \t\n\\");
+		seq_printf(seq, " ver=%u devices=%u", READ_ONCE(sess->ver),
+			   READ_ONCE(sess->nr_devs));
+		for (v = RNBD_SRV_OK + 1; v < RNBD_SRV_VERDICT__NR; v++)
+			seq_printf(seq, " %s=%ld", rnbd_srv_verdict_name(v),
+				   atomic_long_read(&sess->refused[v]));
+		seq_putc(seq, '\n');
+	}
+}
+
+/* Count a refused message. */
+static void rnbd_srv_sess_refuse(struct rnbd_srv_sess *sess, int type,
+				 enum rnbd_srv_verdict verdict, int error)
+{
+	atomic_long_inc(&sess->refused[verdict]);
+	trace_rnbd_srv_refuse(sess, type, verdict, error);
+}
+
+/**
+ * rnbd_srv_sess_refuse_type() - refuse a message of unknown type
+ * @sess: the session
+ * @type: what rnbd_srv_msg_type() said
+ *
+ * Context: any.
+ * Return: the errno that answers the client.
+ */
+int rnbd_srv_sess_refuse_type(struct rnbd_srv_sess *sess, int type)
+{
+	enum rnbd_srv_verdict verdict = type < 0 ? RNBD_SRV_BAD_LENGTH : RNBD_SRV_BAD_TYPE;
+	int ret = rnbd_srv_verdict_errno(verdict);
+
+	rnbd_srv_sess_refuse(sess, type, verdict, ret);
+	if (__ratelimit(&sess->ratelimit))
+		pr_warn("session %*pE: message of type %d refused: %s\n", RNBD_SRV_STR(sess->name),
+			type, rnbd_srv_verdict_text(verdict));
+	return ret;
+}
+
+static int rnbd_srv_sess_refuse_io(struct rnbd_srv_sess *sess, const struct rnbd_srv_io_req *req,
+				   const char *name, enum rnbd_srv_verdict verdict)
+{
+	int ret = rnbd_srv_verdict_errno(verdict);
+
+	rnbd_srv_sess_refuse(sess, RNBD_MSG_IO, verdict, ret);
+	if (__ratelimit(&sess->ratelimit))
+		pr_warn("session %*pE: device \"%*pE\", id %u: op %u, sector %llu, %u bytes refused: %s\n",
+			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(name), req->device_id, req->op,
+			req->sector, req->bytes, rnbd_srv_verdict_text(verdict));
+	return ret;
+}
+
+/**
+ * rnbd_srv_sess_io() - start a block request of the client
+ * @sess: the session
+ * @id: the transport's request
+ * @data: payload or result area
+ * @data_len: bytes at @data
+ * @usr: user message, of type IO
+ * @usr_len: bytes at @usr
+ *
+ * Context: process; does not allocate, may sleep in the block layer.
+ * Return: 0 if the request will be answered, or the errno to answer it with.
+ */
+int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *data,
+		     size_t data_len, const void *usr, size_t usr_len)
+{
+	struct rnbd_srv_io_rules rules;
+	struct rnbd_srv_io_req req;
+	enum rnbd_srv_verdict verdict;
+	struct rnbd_srv_dev *dev;
+	int ret;
+
+	verdict = rnbd_srv_get_io(usr, usr_len, data_len, READ_ONCE(sess->ver), &req);
+	dev = rnbd_srv_dev_get_io(sess, req.device_id);
+	if (verdict == RNBD_SRV_OK && !dev)
+		verdict = RNBD_SRV_NO_DEVICE;
+	if (verdict == RNBD_SRV_OK) {
+		rules = dev->rules;
+		rules.nsectors = bdev_nr_sectors(dev->backend.bdev);
+		verdict = rnbd_srv_check_io(&req, &rules);
+	}
+	if (verdict == RNBD_SRV_OK)
+		verdict = rnbd_srv_io_submit(&sess->ios, dev, &req, data, id);
+	if (verdict == RNBD_SRV_OK)
+		return 0;
+
+	ret = rnbd_srv_sess_refuse_io(sess, &req, dev ? dev->name : "?", verdict);
+	if (dev)
+		percpu_ref_put(&dev->io_ref);
+	return ret;
+}
+
+/**
+ * rnbd_srv_sess_queue() - take over a SESS_INFO, OPEN or CLOSE of the client
+ * @sess: the session
+ * @id: the transport's request
+ * @data: result area
+ * @data_len: bytes at @data
+ * @usr: user message
+ * @usr_len: bytes at @usr
+ *
+ * Context: process.
+ * Return: 0 if the request will be answered, or -ENOMEM to answer it with.
+ */
+int rnbd_srv_sess_queue(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *data,
+			size_t data_len, const void *usr, size_t usr_len)
+{
+	struct rnbd_srv_msg *msg;
+
+	msg = kmalloc(sizeof(*msg), GFP_NOIO);
+	if (!msg)
+		return -ENOMEM;
+	msg->id = id;
+	msg->data = data;
+	msg->data_len = data_len;
+	msg->usr_len = min(usr_len, sizeof(msg->usr));
+	memcpy(msg->usr, usr, msg->usr_len);
+	spin_lock(&sess->queue_lock);
+	list_add_tail(&msg->entry, &sess->queue);
+	spin_unlock(&sess->queue_lock);
+	queue_work(rnbd_srv_sessions.wq, &sess->queue_work);
+	return 0;
+}
+
+static struct rnbd_srv_msg *rnbd_srv_sess_dequeue(struct rnbd_srv_sess *sess)
+{
+	struct rnbd_srv_msg *msg;
+
+	spin_lock(&sess->queue_lock);
+	msg = list_first_entry_or_null(&sess->queue, struct rnbd_srv_msg, entry);
+	if (msg)
+		list_del(&msg->entry);
+	spin_unlock(&sess->queue_lock);
+	return msg;
+}
+
+static int rnbd_srv_sess_handle_info(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg)
+{
+	enum rnbd_srv_verdict verdict;
+	int ret;
+	u8 ver;
+
+	verdict = rnbd_srv_get_sess_info(msg->usr, msg->usr_len, msg->data_len, &ver);
+	if (verdict != RNBD_SRV_OK) {
+		ret = rnbd_srv_verdict_errno(verdict);
+		rnbd_srv_sess_refuse(sess, RNBD_MSG_SESS_INFO, verdict, ret);
+		pr_warn_ratelimited("session %*pE: SESS_INFO refused: %s\n",
+				    RNBD_SRV_STR(sess->name), rnbd_srv_verdict_text(verdict));
+		return ret;
+	}
+	WRITE_ONCE(sess->ver, ver);
+	memset(msg->data, 0, msg->data_len);
+	rnbd_srv_put_sess_info_rsp(msg->data, ver);
+	return 0;
+}
+
+static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg)
+{
+	struct rnbd_srv_opened opened;
+	struct rnbd_srv_open_req req;
+	enum rnbd_srv_verdict verdict;
+	int ret;
+
+	verdict = rnbd_srv_get_open(msg->usr, msg->usr_len, msg->data_len, &req);
+	if (verdict != RNBD_SRV_OK || rnbd_srv_dev_reopen(sess, &req, &opened, &verdict))
+		ret = rnbd_srv_verdict_errno(verdict);
+	else
+		ret = rnbd_srv_dev_open(sess, &req, &opened, &verdict);
+	if (ret) {
+		rnbd_srv_sess_refuse(sess, RNBD_MSG_OPEN, verdict, ret);
+		pr_warn_ratelimited("session %*pE: OPEN of \"%*pE\" as %s refused: %s (error %d)\n",
+				    RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req.name),
+				    rnbd_access_mode_name(req.access_mode),
+				    rnbd_srv_verdict_text(verdict), ret);
+		return ret;
+	}
+	memset(msg->data, 0, msg->data_len);
+	rnbd_srv_put_open_rsp(msg->data, opened.id, &opened.lim);
+	return 0;
+}
+
+/* True if the message is somebody else's to answer now. */
+static bool rnbd_srv_sess_handle_close(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg,
+				       int *ret)
+{
+	enum rnbd_srv_verdict verdict;
+	u32 id;
+
+	verdict = rnbd_srv_get_close(msg->usr, msg->usr_len, &id);
+	*ret = rnbd_srv_verdict_errno(verdict);
+	if (verdict == RNBD_SRV_OK)
+		return rnbd_srv_dev_close(sess, id, msg);
+	rnbd_srv_sess_refuse(sess, RNBD_MSG_CLOSE, verdict, *ret);
+	pr_warn_ratelimited("session %*pE: CLOSE refused: %s\n", RNBD_SRV_STR(sess->name),
+			    rnbd_srv_verdict_text(verdict));
+	return false;
+}
+
+static void rnbd_srv_sess_handle(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg)
+{
+	int type = rnbd_srv_msg_type(msg->usr, msg->usr_len);
+	int ret;
+
+	switch (type) {
+	case RNBD_MSG_SESS_INFO:
+		ret = rnbd_srv_sess_handle_info(sess, msg);
+		break;
+	case RNBD_MSG_OPEN:
+		ret = rnbd_srv_sess_handle_open(sess, msg);
+		break;
+	case RNBD_MSG_CLOSE:
+		if (rnbd_srv_sess_handle_close(sess, msg, &ret))
+			return;
+		break;
+	default:
+		ret = rnbd_srv_sess_refuse_type(sess, type);
+	}
+	rtrs_srv_resp_rdma(msg->id, ret);
+	kfree(msg);
+}
+
+static void rnbd_srv_sess_queue_work(struct work_struct *work)
+{
+	struct rnbd_srv_sess *sess = container_of(work, struct rnbd_srv_sess, queue_work);
+	unsigned int noio = memalloc_noio_save();
+	struct rnbd_srv_msg *msg;
+
+	while ((msg = rnbd_srv_sess_dequeue(sess)))
+		rnbd_srv_sess_handle(sess, msg);
+	memalloc_noio_restore(noio);
+}
+
+/**
+ * rnbd_srv_sess_create() - make a session
+ * @rtrs: the transport's session
+ *
+ * Context: process.
+ * Return: the session or ERR_PTR().
+ */
+struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
+{
+	struct rnbd_srv_sess *sess;
+	int ret;
+
+	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
+	if (!sess)
+		return ERR_PTR(-ENOMEM);
+	ret = rtrs_srv_get_path_name(rtrs, sess->name, sizeof(sess->name));
+	if (ret)
+		goto err_free_sess;
+	ret = rnbd_srv_io_pool_init(&sess->ios, rtrs_srv_get_queue_depth(rtrs));
+	if (ret)
+		goto err_free_sess;
+
+	sess->rtrs = rtrs;
+	xa_init_flags(&sess->devs, XA_FLAGS_ALLOC);
+	mutex_init(&sess->lock);
+	INIT_LIST_HEAD(&sess->dev_list);
+	spin_lock_init(&sess->queue_lock);
+	INIT_LIST_HEAD(&sess->queue);
+	INIT_WORK(&sess->queue_work, rnbd_srv_sess_queue_work);
+	refcount_set(&sess->refs, 1);
+	init_completion(&sess->idle);
+	ratelimit_state_init(&sess->ratelimit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
+	scoped_guard(mutex, &rnbd_srv_sessions.lock)
+		list_add_tail(&sess->entry, &rnbd_srv_sessions.list);
+	return sess;
+
+err_free_sess:
+	kfree(sess);
+	return ERR_PTR(ret);
+}
+
+/**
+ * rnbd_srv_sess_destroy() - close all devices of a session and free it
+ * @sess: the session; the transport has no request of it any more
+ *
+ * Context: process.  Waits for the I/O in flight.
+ */
+void rnbd_srv_sess_destroy(struct rnbd_srv_sess *sess)
+{
+	scoped_guard(mutex, &rnbd_srv_sessions.lock)
+		list_del(&sess->entry);
+	/* All messages are answered, but the work that did it may not have returned. */
+	flush_work(&sess->queue_work);
+	rnbd_srv_dev_close_all(sess);
+	rnbd_srv_sess_put(sess);
+	wait_for_completion(&sess->idle);
+	/* Ids that were closed by force and that the client never closed. */
+	xa_destroy(&sess->devs);
+	rnbd_srv_io_pool_exit(&sess->ios);
+	mutex_destroy(&sess->lock);
+	kfree(sess);
+}

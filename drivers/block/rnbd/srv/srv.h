@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects of the server.  A session (one RTRS session) has open devices; an open device is one
+ * OPEN of one client and belongs to an export, which stands for one local block device.
+ *
+ * Letters of the members:
+ *   I  set before the object is published, constant until it is freed
+ *   S  lock of the session
+ *   E  lock of all exports
+ *   Q  queue lock of the session
+ *   A  atomic or once-accessors, no lock
+ *   R  written under the session's lock, read under RCU
+ *
+ * Order of locks: session lock, then export lock.  The queue lock is a leaf.
+ */
+#ifndef _RNBD_SRV_H
+#define _RNBD_SRV_H
+
+#include <linux/bio.h>
+#include <linux/completion.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu-refcount.h>
+#include <linux/ratelimit.h>
+#include <linux/refcount.h>
+#include <linux/sbitmap.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/rtrs.h>
+
+#include "../proto/srvcheck.h"
+
+struct rnbd_srv_sess;
+struct rnbd_srv_export;
+
+/**
+ * struct rnbd_srv_backend - a block device, opened
+ * @file: I: owns the open
+ * @bdev: I: the device behind @file
+ */
+struct rnbd_srv_backend {
+	struct file *file;
+	struct block_device *bdev;
+};
+
+/**
+ * enum rnbd_srv_dev_state - life of an open device
+ * @RNBD_SRV_DEV_OPENING: not yet known to its session
+ * @RNBD_SRV_DEV_LIVE: takes I/O
+ * @RNBD_SRV_DEV_CLOSING: takes no new I/O; its close work runs when the last I/O is done
+ */
+enum rnbd_srv_dev_state {
+	RNBD_SRV_DEV_OPENING,
+	RNBD_SRV_DEV_LIVE,
+	RNBD_SRV_DEV_CLOSING,
+};
+
+/**
+ * struct rnbd_srv_dev - a device as one client opened it
+ * @kobj: directory <export>/sessions/<session>; its count is the count of this object
+ * @sess: I: the session, on which an open device holds a reference
+ * @export: E: the export, while attached to it
+ * @backend: I: the block device; valid while @io_ref has users
+ * @io_ref: one count per I/O in flight, and one while not CLOSING
+ * @rules: I: what I/O is checked against; the size is read from the device each time
+ * @close_work: releases everything once @io_ref has come to nothing
+ * @closed: I: completed when the block device is released and the directory gone
+ * @close_ops: S: CLOSE messages that wait for this
+ * @sess_entry: S: in the session's list
+ * @export_entry: E: in the export's list
+ * @state: S: enum rnbd_srv_dev_state
+ * @keep_id: S: closed by force: @id stays taken until the client closes it
+ * @id: I: handle the client uses
+ * @access_mode: I: enum rnbd_access_mode
+ * @name: I: name as sent by the client
+ */
+struct rnbd_srv_dev {
+	struct kobject kobj;
+	struct rnbd_srv_sess *sess;
+	struct rnbd_srv_export *export;
+	struct rnbd_srv_backend backend;
+	struct percpu_ref io_ref;
+	struct rnbd_srv_io_rules rules;
+	struct work_struct close_work;
+	struct completion closed;
+	struct list_head close_ops;
+	struct list_head sess_entry;
+	struct list_head export_entry;
+	enum rnbd_srv_dev_state state;
+	bool keep_id;
+	u32 id;
+	u8 access_mode;
+	char name[RNBD_NAME_LEN];
+};
+
+/**
+ * struct rnbd_srv_io - one I/O in flight
+ * @id: the transport's request, answered when the bio ends
+ * @dev: the device, on which this holds a count of io_ref
+ * @pool: I: where this belongs
+ * @nr: I: number within @pool
+ * @vec: the data; a chunk is contiguous, so one element describes it
+ * @bio: initialised for each I/O
+ */
+struct rnbd_srv_io {
+	struct rtrs_srv_op *id;
+	struct rnbd_srv_dev *dev;
+	struct rnbd_srv_io_pool *pool;
+	unsigned int nr;
+	struct bio_vec vec;
+	struct bio bio;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct rnbd_srv_io_pool - as many I/Os as the session has slots
+ * @map: A: which are in use
+ * @ios: I: the I/Os
+ */
+struct rnbd_srv_io_pool {
+	struct sbitmap map;
+	struct rnbd_srv_io *ios;
+};
+
+/**
+ * struct rnbd_srv_sess - one client
+ * @rtrs: I: the transport's session
+ * @devs: R: open devices by id; a value entry marks an id that is taken but not usable
+ * @ios: I: I/Os
+ * @lock: see the letters
+ * @dev_list: S: open devices until they are closed completely
+ * @nr_devs: S: length of @dev_list
+ * @next_id: S: where the search for a free id begins
+ * @ver: A: protocol version both sides speak, 0 until SESS_INFO
+ * @queue_lock: see the letters
+ * @queue: Q: SESS_INFO, OPEN and CLOSE messages in the order they came
+ * @queue_work: handles @queue
+ * @refs: one for the transport, one per open device, one per sysfs write under way
+ * @idle: completed when @refs has come to nothing
+ * @refused: A: refused messages by enum rnbd_srv_verdict
+ * @ratelimit: A: for messages about refused I/O, so that one client does not silence another
+ * @entry: in the list of all sessions, under the lock of that list
+ * @name: I: name of the session; the transport lets none with a slash or a dot pass
+ */
+struct rnbd_srv_sess {
+	struct rtrs_srv_sess *rtrs;
+	struct xarray devs;
+	struct rnbd_srv_io_pool ios;
+	struct mutex lock;
+	struct list_head dev_list;
+	unsigned int nr_devs;
+	u32 next_id;
+	u8 ver;
+	spinlock_t queue_lock;
+	struct list_head queue;
+	struct work_struct queue_work;
+	refcount_t refs;
+	struct completion idle;
+	atomic_long_t refused[RNBD_SRV_VERDICT__NR];
+	struct ratelimit_state ratelimit;
+	struct list_head entry;
+	char name[NAME_MAX];
+};
+
+/* Arguments of "%*pE", for names that a client chose. */
+#define RNBD_SRV_STR(name)	((int)strlen(name)), (name)
+
+/**
+ * rnbd_srv_sess_put() - drop a count of a session
+ * @sess: the session; the transport's count keeps it until rnbd_srv_sess_destroy()
+ *
+ * Context: any.
+ */
+static inline void rnbd_srv_sess_put(struct rnbd_srv_sess *sess)
+{
+	if (refcount_dec_and_test(&sess->refs))
+		complete(&sess->idle);
+}
+
+#endif /* _RNBD_SRV_H */
