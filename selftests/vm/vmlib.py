@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -174,36 +175,60 @@ class Agent:
 
 
 class Network:
-    """A network between VMs; a datagram socket pair per VM, joined by a hub.
+    """A network between VMs: pairs of local datagram sockets, joined by a hub.
 
-    Two VMs are joined directly. More need a switch: a QEMU without a machine
-    that does nothing but forward.
+    Two VMs share one pair. More need a switch: a QEMU without a machine that
+    does nothing but forward. Unlike UDP on the loopback these sockets lose
+    nothing: who sends to a starved VM waits. What a VM that is gone would have
+    received is thrown away, as on a cable that ends nowhere.
     """
 
     def __init__(self, rig, index, members):
         self.rig, self.index, self.members = rig, index, members
         self.slots = {}             # VM name -> slot; a restarted VM keeps its
-        self.ports = free_ports(2 * members)
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+                 for _ in range(1 if members == 2 else members)]
+        self.ends = list(pairs[0]) if members == 2 else [pair[0] for pair in pairs]
         self.hub = None
-        if members > 2:
-            self._start_hub()
+        if members != 2:
+            self._start_hub([pair[1] for pair in pairs])
+        threading.Thread(target=self._drain, daemon=True).start()
 
-    def _start_hub(self):
+    def _start_hub(self, ends):
         args = [QEMU, "-machine", "none", "-nodefaults", "-display", "none"]
-        for slot in range(self.members):
-            args += ["-netdev", dgram(f"d{slot}", self.ports[2 * slot + 1],
-                                      self.ports[2 * slot]),
+        for slot, end in enumerate(ends):
+            args += ["-netdev", dgram(f"d{slot}", end),
                      "-netdev", f"hubport,id=h{slot},hubid=0,netdev=d{slot}"]
-        self.hub = self.rig.child(args, stderr=subprocess.DEVNULL)
+        self.hub = self.rig.child(args, stderr=subprocess.DEVNULL,
+                                  pass_fds=[end.fileno() for end in ends])
+        for end in ends:
+            end.close()
 
-    def netdev(self, vm_name, ident):
-        """The -netdev argument of a VM and the number of its slot."""
+    def end(self, vm_name):
+        """The socket of a VM and the number of its slot."""
         slot = self.slots.setdefault(vm_name, len(self.slots))
         if slot >= self.members:
             raise Error(f"network {self.index} was made for {self.members} VMs")
-        local = self.ports[2 * slot]
-        peer = self.ports[2 * (1 - slot)] if self.members == 2 else self.ports[2 * slot + 1]
-        return dgram(ident, local, peer), slot
+        return self.ends[slot], slot
+
+    def _drain(self):
+        while not self.rig.closed:
+            used = {self.slots.get(vm.name) for vm in self.rig.vms if vm.alive()}
+            idle = [end for slot, end in enumerate(self.ends) if slot not in used]
+            if not idle:
+                time.sleep(0.05)
+                continue
+            try:
+                for end in select.select(idle, [], [], 0.05)[0]:
+                    end.recv(1 << 16, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                pass        # its VM has just started and was faster
+            except (OSError, ValueError):
+                return      # closed
+
+    def close(self):
+        for end in self.ends:
+            end.close()
 
     def _each(self, command):
         for vm in self.rig.vms:
@@ -222,20 +247,8 @@ class Network:
         vm.qmp("set_link", name=f"nic{vm.nets.index(self)}", up=up)
 
 
-def dgram(ident, local, peer):
-    return (f"dgram,id={ident},local.type=inet,local.host=127.0.0.1,local.port={local},"
-            f"remote.type=inet,remote.host=127.0.0.1,remote.port={peer}")
-
-
-def free_ports(count):
-    """UDP ports nobody uses; held open together so that they differ."""
-    socks = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for sock in socks:
-        sock.bind(("127.0.0.1", 0))
-    ports = [sock.getsockname()[1] for sock in socks]
-    for sock in socks:
-        sock.close()
-    return ports
+def dgram(ident, end):
+    return f"dgram,id={ident},local.type=fd,local.str={end.fileno()}"
 
 
 class Vm:
@@ -269,8 +282,8 @@ class Vm:
                                "cache=writeback,discard=unmap,detect-zeroes=off",
                      "-device", f"virtio-blk-pci,drive=drive{index},serial=disk{index}"]
         for index, net in enumerate(self.nets):
-            netdev, slot = net.netdev(self.name, f"net{index}")
-            args += ["-netdev", netdev, "-device",
+            end, slot = net.end(self.name)
+            args += ["-netdev", dgram(f"net{index}", end), "-device",
                      f"virtio-net-pci,id=nic{index},netdev=net{index},romfile=,"
                      f"mac=52:54:00:00:{net.index:02x}:{slot + 1:02x}"]
         return args
@@ -285,7 +298,8 @@ class Vm:
             "-chardev", f"socket,id=qmp,fd={qmp_fd.fileno()}", "-mon", "chardev=qmp,mode=control"]
         self.ended = False
         self.proc = self.rig.child(
-            args, pass_fds=(agent_fd.fileno(), qmp_fd.fileno()),
+            args, pass_fds=[agent_fd.fileno(), qmp_fd.fileno(),
+                            *(net.end(self.name)[0].fileno() for net in self.nets)],
             stdin=None if self.interactive else subprocess.DEVNULL,
             stderr=open(self.console, "ab"))
         agent_fd.close()
@@ -464,6 +478,8 @@ class Rig:
         for vm in self.vms:
             if vm.agent:
                 vm.agent.sock.close()
+        for net in self.networks:
+            net.close()
         shutil.rmtree(self.dir, ignore_errors=True)
         atexit.unregister(self.close)
 
