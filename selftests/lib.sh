@@ -30,7 +30,7 @@ CLT_CLASS=/sys/class/rtrs-client
 SRV_CLASS=/sys/class/rtrs-server
 
 ktap_planned='' ktap_nr=0 ktap_failed=0 ktap_skipped=0 ktap_verdict=''
-lib_deferred='' lib_topo_nr=0 lib_topo_made='' lib_mark=0
+lib_deferred='' lib_topo_nr=0 lib_topo_made='' lib_mark=''
 
 # ---------------------------------------------------------------- verdicts
 
@@ -191,15 +191,16 @@ wait_for() {
 
 # ---------------------------------------------------------------- kernel log
 
-# kmsg_mark: forget what the kernel said so far
+# kmsg_mark: forget what the kernel said so far. A random word, not a counter:
+# check runs its command in a subshell, where a counter starts over each time.
 kmsg_mark() {
-	lib_mark=$((lib_mark + 1))
-	echo "selftest: mark $$.$lib_mark" >/dev/kmsg
+	lib_mark=$(cat /proc/sys/kernel/random/uuid)
+	echo "selftest: mark $lib_mark" >/dev/kmsg
 }
 
 # kmsg_since: what it said since the mark
 kmsg_since() {
-	dmesg | sed "1,/selftest: mark $$\\.$lib_mark\$/d"
+	dmesg | sed "1,/selftest: mark $lib_mark\$/d"
 }
 
 # kmsg_has <extended regular expression>: the kernel said this since the mark
@@ -590,12 +591,53 @@ resource_snapshot() {
 	rdma resource show | sed 's/^[0-9]*: //' | sort
 }
 
+# drop_caches: clean pages, dentries and inodes; 4 has the kernel do it silently
+drop_caches() {
+	sync
+	echo 4 >/proc/sys/vm/drop_caches
+	echo 3 >/proc/sys/vm/drop_caches
+}
+
 # mem_used: kB in use once caches are dropped
 mem_used() {
-	sync
-	echo 3 >/proc/sys/vm/drop_caches
+	drop_caches
 	awk '/^MemTotal/ { total = $2 } /^MemFree/ { free = $2 }
 	     END { print total - free }' /proc/meminfo
+}
+
+# slab_snapshot: live objects of the slab caches that drivers use, a line for
+# each. Shrinking a cache hands back what CPUs had set aside, so that the counts
+# are exact. Caches that any process draws from are left out.
+slab_snapshot() {
+	local file
+	drop_caches
+	for file in /sys/kernel/slab/*/shrink; do
+		[ -L "${file%/shrink}" ] || echo 1 >"$file"
+	done
+	awk '/^(kmalloc-[0-9]|kernfs_node|bdev_cache|request_queue|pool_workqueue|radix_tree)/ {
+		print $1, $2 }' /proc/slabinfo
+}
+
+# slab_grown <file with snapshot> <objects>: caches that have more than so many
+# objects more than then
+slab_grown() {
+	slab_snapshot | awk -v most="$2" '
+		NR == FNR { had[$1] = $2; next }
+		$2 > had[$1] + most { print $1 ": " had[$1] + 0 " -> " $2 }' "$1" -
+}
+
+# slab_settles <seconds> <file with snapshot> <objects>: until none has; objects may be
+# freed later, after a grace period or by a worker
+slab_settles() {
+	local end grown
+	end=$(($(date +%s) + $1))
+	while grown=$(slab_grown "$2" "$3") && [ -n "$grown" ]; do
+		[ "$(date +%s)" -lt "$end" ] || {
+			echo "$grown"
+			return 1
+		}
+		sleep 1
+	done
 }
 
 # ---------------------------------------------------------------- backing devices
@@ -712,6 +754,26 @@ path_dir() {
 # path_is <session> <n> <state>
 path_is() {
 	[ "$(cat "$(path_dir "$1" "$2")/state" 2>/dev/null)" = "$3" ]
+}
+
+# path_stat <session> <n> <field>: from the path's stats/rdma; 1 and 2 count
+# reads and their bytes, 3 and 4 writes, 5 requests in flight, 6 failovers
+path_stat() {
+	cut -d ' ' -f "$3" "$(path_dir "$1" "$2")/stats/rdma"
+}
+
+# path_ios <session> <n>: requests the path has taken
+path_ios() {
+	awk '{ print $1 + $3 }' "$(path_dir "$1" "$2")/stats/rdma"
+}
+
+# dev_state <block device>: what the client thinks of it
+dev_state() {
+	cat "/sys/block/$(basename "$1")/rnbd/state"
+}
+
+dev_is() {
+	[ "$(dev_state "$1")" = "$2" ]
 }
 
 # fio_verify <device> [<fio option>...]: write a pattern, read it all back
