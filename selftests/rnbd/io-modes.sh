@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Direct, buffered and polled I/O. For polled I/O the completions are counted
+# where polling finds them, so that an interrupt that came first does not pass.
+#
+# vm: smp=2 timeout=180 tier=test
+
+. "$(dirname "$0")/../lib.sh"
+
+TRACE=/sys/kernel/tracing
+POLLED_IOS=256
+
+same_as_backing() {
+	drop_caches
+	cmp -n $((8 << 20)) "$1" "$2"
+}
+
+# poll_probe on|off: record every poll of the transport that found something
+poll_probe() {
+	if [ "$1" = off ]; then
+		echo 0 >$TRACE/events/kprobes/selftest_poll/enable
+		echo '-:selftest_poll' >>$TRACE/kprobe_events
+		return
+	fi
+	echo 'r:selftest_poll rtrs_clt_rdma_cq_direct found=$retval:s32' >>$TRACE/kprobe_events &&
+		echo 'found > 0' >$TRACE/events/kprobes/selftest_poll/filter &&
+		echo 1 >$TRACE/events/kprobes/selftest_poll/enable
+}
+
+# polls_found: completions that polls have found since it was last asked
+polls_found() {
+	awk -F 'found=' '/selftest_poll/ { sum += $2 } END { print sum + 0 }' $TRACE/trace
+	: >$TRACE/trace
+}
+
+# poll_fio <device> <hipri 0|1> <fio option>...
+poll_fio() {
+	local dev="$1" hipri="$2"
+	shift 2
+	fio --name=poll --filename="$dev" --direct=1 --ioengine=io_uring --hipri="$hipri" \
+		--bs=4k --size=$((POLLED_IOS * 4))k --iodepth=8 --output-format=terse \
+		--verify_fatal=1 "$@"
+}
+
+ktap_plan 12
+requires fio
+topo_up 2
+RTRS_SERVER_OPTS="sess_queue_depth=64"
+rtrs_load
+back=$(backing_null 32) || abort "no backing device"
+
+dev=$(map_device test "$back") || abort "cannot map"
+check "direct I/O" fio_verify "$dev"
+check "direct I/O is on the server's disk" same_as_backing "$dev" "$back"
+check "buffered I/O" fio_verify "$dev" --direct=0 --ioengine=psync --end_fsync=1 \
+	--invalidate=1 --randseed=7
+check "buffered I/O is on the server's disk" same_as_backing "$dev" "$back"
+check "memory-mapped I/O" fio_verify "$dev" --direct=0 --ioengine=mmap --end_fsync=1 \
+	--size=1M --randseed=8
+check_eq "no poll queues unless asked for" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 0
+must unmap_device "$dev"
+
+dev=$(map_device test "$back" nr_poll_queues=2) || abort "cannot map with poll queues"
+check_eq "nr_poll_queues" "$(cat "/sys/block/${dev#/dev/}/rnbd/nr_poll_queues")" 2
+check_eq "the disk can be polled" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 1
+
+if poll_probe on 2>/dev/null; then
+	defer "poll_probe off"
+	polls_found >/dev/null
+	poll_fio "$dev" 0 --rw=randwrite >/dev/null || abort "fio failed"
+	check_eq "I/O that is not polled completes without" "$(polls_found)" 0
+	poll_fio "$dev" 1 --rw=randwrite >/dev/null || abort "polled fio failed"
+	found=$(polls_found)
+	diag "polls found $found completions of $POLLED_IOS requests"
+	check "polled writes complete by polling" [ "$found" -ge "$POLLED_IOS" ]
+	poll_fio "$dev" 1 --rw=randread >/dev/null || abort "polled fio failed"
+	found=$(polls_found)
+	diag "polls found $found completions of $POLLED_IOS requests"
+	check "polled reads complete by polling" [ "$found" -ge "$POLLED_IOS" ]
+else
+	ktap_skip "I/O that is not polled completes without" "needs CONFIG_KPROBE_EVENTS"
+	ktap_skip "polled writes complete by polling" "needs CONFIG_KPROBE_EVENTS"
+	ktap_skip "polled reads complete by polling" "needs CONFIG_KPROBE_EVENTS"
+fi
+check "polled I/O" poll_fio "$dev" 1 --rw=randwrite --verify=crc32c --do_verify=1 --size=4M
+must unmap_device "$dev"
+
+ktap_end
