@@ -287,17 +287,31 @@ static int rtrs_clt_hb_send(struct rtrs_hb *hb)
 	return rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(false));
 }
 
-static void rtrs_clt_hb_dead(struct rtrs_hb *hb)
+static int rtrs_clt_hb_watch(struct rtrs_hb *hb)
+{
+	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
+	int ret = 0;
+	u16 cid;
+
+	for (cid = 0; cid < path->sess->nr_conns && !ret; cid++) {
+		ret = rtrs_conn_watch(&path->conns[cid].conn);
+		if (ret == -ETIMEDOUT)
+			rtrs_clt_path_err(path, "send queue of connection %u does not move\n", cid);
+	}
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+static void rtrs_clt_hb_dead(struct rtrs_hb *hb, int error)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
 
-	rtrs_clt_path_err(path, "no answer to heartbeats for %u ms\n",
-			  hb->interval_ms * hb->missed_max);
-	rtrs_clt_path_error(path, -ETIMEDOUT);
+	rtrs_clt_path_err(path, "no sign of life, %u heartbeats missed\n", READ_ONCE(hb->missed));
+	rtrs_clt_path_error(path, error);
 }
 
 static const struct rtrs_hb_ops rtrs_clt_hb_ops = {
 	.send = rtrs_clt_hb_send,
+	.watch = rtrs_clt_hb_watch,
 	.dead = rtrs_clt_hb_dead,
 };
 

@@ -227,7 +227,7 @@ static struct rtrs_clt_paths *rtrs_clt_paths_copy(const struct rtrs_clt_paths *o
  * @path: the path, not started
  *
  * Context: process, takes paths_mutex.
- * Return: 0; -EEXIST if the session has a path with these addresses; -ENOSPC if it has
+ * Return: 0; -ESHUTDOWN if the session is being closed; -EEXIST if it has a path with these addresses; -ENOSPC if it has
  * RTRS_MAX_PATHS; -ENOMEM.
  */
 int rtrs_clt_sess_add_path(struct rtrs_clt_sess *sess, struct rtrs_clt_path *path)
@@ -238,6 +238,11 @@ int rtrs_clt_sess_add_path(struct rtrs_clt_sess *sess, struct rtrs_clt_path *pat
 
 	mutex_lock(&sess->paths_mutex);
 	old = rcu_dereference_protected(sess->paths, lockdep_is_held(&sess->paths_mutex));
+	/* Set before the one who closes the session takes this mutex to look for paths. */
+	if (READ_ONCE(sess->closing)) {
+		ret = -ESHUTDOWN;
+		goto out_unlock;
+	}
 	for (i = 0; old && i < old->nr; i++) {
 		if (rtrs_clt_same_addr(old->path[i], path) ||
 		    !strcmp(old->path[i]->name, path->name)) {
@@ -313,8 +318,9 @@ void rtrs_clt_path_start(struct rtrs_clt_path *path)
  */
 int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
 {
-	wait_event(path->state_wq, READ_ONCE(path->attempts));
-	return READ_ONCE(path->attempt_result);
+	wait_event(path->state_wq, READ_ONCE(path->attempts) ||
+		   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING);
+	return READ_ONCE(path->attempts) ? READ_ONCE(path->attempt_result) : -ECONNABORTED;
 }
 
 /**

@@ -337,10 +337,13 @@ int rtrs_clt_path_publish(struct rtrs_clt_path *path)
 
 	/* The worker renames the directory when it learns the source address. */
 	mutex_lock(&path->name_mutex);
-	ret = kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
+	if (test_bit(0, &path->removing))
+		ret = -ESHUTDOWN;
+	else
+		ret = kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
 	path->published = !ret;
 	mutex_unlock(&path->name_mutex);
-	if (ret)
+	if (ret && ret != -ESHUTDOWN)
 		rtrs_clt_path_err(path, "cannot be shown in sysfs: error %d\n", ret);
 	return ret;
 }
@@ -356,6 +359,8 @@ int rtrs_clt_path_publish(struct rtrs_clt_path *path)
  */
 void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 {
+	bool published;
+
 	if (test_and_set_bit(0, &path->removing))
 		return;
 	rtrs_clt_path_info(path, "removed\n");
@@ -363,7 +368,11 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 	do {
 		rtrs_clt_path_close(path);
 	} while (!rtrs_clt_path_event(path, RTRS_CLT_EV_REMOVE));
-	if (path->published)
+	mutex_lock(&path->name_mutex);
+	published = path->published;
+	path->published = false;
+	mutex_unlock(&path->name_mutex);
+	if (published)
 		kobject_del(&path->kobj);
 	cancel_delayed_work_sync(&path->dwork);
 	rtrs_clt_sess_del_path(path);
@@ -427,12 +436,15 @@ static int rtrs_clt_add_path(struct rtrs_clt_sess *sess, const struct rtrs_addr 
 
 	if (IS_ERR(path))
 		return PTR_ERR(path);
+	/* The session may be closed meanwhile, and the path with it. */
+	kobject_get(&path->kobj);
 	rtrs_clt_path_start(path);
 	ret = rtrs_clt_path_wait_first(path);
 	if (!ret)
 		ret = rtrs_clt_path_publish(path);
 	if (ret)
 		rtrs_clt_path_destroy(path);
+	kobject_put(&path->kobj);
 	return ret;
 }
 
@@ -577,22 +589,21 @@ void rtrs_clt_sess_destroy(struct rtrs_clt_sess *sess)
 	mutex_lock(&sess->ev_mutex);
 	WRITE_ONCE(sess->closing, true);
 	mutex_unlock(&sess->ev_mutex);
-	/*
-	 * Takes the whole tree away and waits for everybody inside an attribute, but for a remove_path
-	 * that is under way: that one destroys its path itself.
-	 */
-	if (sess->published)
-		device_del(&sess->dev);
+	/* No path is added any more; one that add_path is just connecting is destroyed like the others. */
 	while ((path = rtrs_clt_sess_some_path(sess))) {
 		rtrs_clt_path_destroy(path);
 		kobject_put(&path->kobj);
 	}
+	/* A remove_path that is under way destroys its path itself. */
 	wait_event(sess->paths_wait, !rtrs_clt_sess_has_paths(sess));
-	rtrs_clt_sess_wait_permits(sess);
 	if (sess->paths_kobj) {
 		kobject_del(sess->paths_kobj);
 		kobject_put(sess->paths_kobj);
 	}
+	/* Waits for everybody inside an attribute of the session. */
+	if (sess->published)
+		device_del(&sess->dev);
+	rtrs_clt_sess_wait_permits(sess);
 	put_device(&sess->dev);
 }
 

@@ -61,16 +61,31 @@ static int rtrs_srv_path_send_hb(struct rtrs_hb *hb)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-static void rtrs_srv_path_hb_dead(struct rtrs_hb *hb)
+static int rtrs_srv_path_hb_watch(struct rtrs_hb *hb)
+{
+	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
+	int ret = 0;
+	u32 cid;
+
+	for (cid = 0; cid < path->cid_num && !ret; cid++) {
+		ret = rtrs_conn_watch(&path->conns[cid]->conn);
+		if (ret == -ETIMEDOUT)
+			rtrs_srv_path_fail(path, "send queue of connection %u does not move", cid);
+	}
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+static void rtrs_srv_path_hb_dead(struct rtrs_hb *hb, int error)
 {
 	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
 
-	rtrs_srv_path_fail(path, "no sign of life from the client, %u heartbeats missed",
-			   READ_ONCE(hb->missed));
+	rtrs_srv_path_fail(path, "no sign of life from the client, %u heartbeats missed, error %d",
+			   READ_ONCE(hb->missed), error);
 }
 
 static const struct rtrs_hb_ops rtrs_srv_path_hb_ops = {
 	.send = rtrs_srv_path_send_hb,
+	.watch = rtrs_srv_path_hb_watch,
 	.dead = rtrs_srv_path_hb_dead,
 };
 

@@ -12,6 +12,7 @@
  */
 #define pr_fmt(fmt) "rtrs: " fmt
 
+#include <linux/jiffies.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 
@@ -85,6 +86,8 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 	conn->sq_signal_every = clamp_t(u32, conn->sq_size / 8, 1, RTRS_SIGNAL_EVERY_MAX);
 	conn->sq_head = 0;
 	conn->sq_tail = 0;
+	conn->watch_tail = 0;
+	conn->watch_since = jiffies;
 	conn->sq_ring = kcalloc(conn->sq_size, sizeof(*conn->sq_ring), GFP_KERNEL);
 	if (!conn->sq_ring)
 		return -ENOMEM;
@@ -154,6 +157,34 @@ void rtrs_conn_destroy_qp(struct rtrs_conn *conn)
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_destroy_qp);
 
+static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *first,
+				 struct ib_send_wr *last, u32 nr, bool signal)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->sq_lock);
+	if (unlikely(conn->sq_free < nr))
+		return -EAGAIN;
+	/* Short of entries each post asks for its completion, so that the queue keeps moving. */
+	if (conn->sq_unsignaled + nr >= conn->sq_signal_every ||
+	    conn->sq_free - nr <= conn->sq_signal_every)
+		signal = true;
+	if (signal)
+		last->send_flags |= IB_SEND_SIGNALED;
+	ret = ib_post_send(conn->qp, first, NULL);
+	if (unlikely(ret))
+		return ret;
+	conn->sq_free -= nr;
+	conn->sq_unsignaled += nr;
+	if (signal) {
+		conn->sq_ring[conn->sq_head] = conn->sq_unsignaled;
+		if (++conn->sq_head == conn->sq_size)
+			conn->sq_head = 0;
+		conn->sq_unsignaled = 0;
+	}
+	return 0;
+}
+
 /**
  * rtrs_conn_post() - post a chain of sends
  * @conn: the connection
@@ -176,28 +207,7 @@ int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_s
 	int ret;
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
-	if (unlikely(conn->sq_free < nr)) {
-		ret = -EAGAIN;
-		goto out_unlock;
-	}
-	/* Short of entries each post asks for its completion, so that the queue keeps moving. */
-	if (conn->sq_unsignaled + nr >= conn->sq_signal_every ||
-	    conn->sq_free - nr <= conn->sq_signal_every)
-		signal = true;
-	if (signal)
-		last->send_flags |= IB_SEND_SIGNALED;
-	ret = ib_post_send(conn->qp, first, NULL);
-	if (unlikely(ret))
-		goto out_unlock;
-	conn->sq_free -= nr;
-	conn->sq_unsignaled += nr;
-	if (signal) {
-		conn->sq_ring[conn->sq_head] = conn->sq_unsignaled;
-		if (++conn->sq_head == conn->sq_size)
-			conn->sq_head = 0;
-		conn->sq_unsignaled = 0;
-	}
-out_unlock:
+	ret = rtrs_conn_post_locked(conn, first, last, nr, signal);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
@@ -220,6 +230,46 @@ void rtrs_conn_send_completed(struct rtrs_conn *conn)
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_send_completed);
+
+/**
+ * rtrs_conn_watch() - does the send queue move
+ * @conn: the connection
+ *
+ * A reliable connection acknowledges or fails a send within its retries, whatever the peer's ULP does.
+ * rdma_rxe of 6.1 does neither for a queue that had to retransmit while a registration was in it: the
+ * queue stops without a completion.  To be called about once a second.  Where entries are in use and none
+ * will bring a completion, an empty write is posted that does.
+ *
+ * Context: process.  Handlers of a RTRS_CQ_DIRECT queue may run in it.
+ * Return: 0; -ETIMEDOUT if the queue has not moved for RTRS_CONN_STALL_MS; or an error of
+ * rtrs_conn_post().
+ */
+int rtrs_conn_watch(struct rtrs_conn *conn)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &conn->send_cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+	};
+	unsigned long flags;
+	int ret = 0;
+
+	/* Nobody may be waiting on a polled queue just now. */
+	if (conn->cq.ctx == RTRS_CQ_DIRECT)
+		rtrs_cq_poll(&conn->cq);
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	if (conn->sq_free == conn->sq_size || conn->watch_tail != conn->sq_tail) {
+		conn->watch_tail = conn->sq_tail;
+		conn->watch_since = jiffies;
+	} else if (time_after(jiffies, conn->watch_since + msecs_to_jiffies(RTRS_CONN_STALL_MS))) {
+		ret = -ETIMEDOUT;
+	}
+	if (!ret && conn->sq_unsignaled && conn->sq_head == conn->sq_tail)
+		ret = rtrs_conn_post_locked(conn, &wr.wr, &wr.wr, 1, true);
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_watch);
 
 /**
  * rtrs_conn_post_empty_imm() - send an empty RDMA WRITE with immediate

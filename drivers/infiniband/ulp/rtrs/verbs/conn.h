@@ -14,6 +14,9 @@
 
 #define RTRS_RECV_BATCH		16
 
+/* A send queue that has something to do moves within this time, or is stuck: longer than all retries. */
+#define RTRS_CONN_STALL_MS	6000
+
 /**
  * struct rtrs_conn_attr - what a queue pair is created with
  * @pd: protection domain
@@ -54,6 +57,8 @@ struct rtrs_conn_attr {
  * @sq_ring: Q. entries covered by each signalled post, oldest at @sq_tail
  * @sq_head: Q. where the next signalled post is noted
  * @sq_tail: Q. the oldest signalled post without completion
+ * @watch_tail: Q. @sq_tail when the queue was last seen to move
+ * @watch_since: Q. jiffies of that
  * @send_cqe: handler of sends that bring none of their own
  * @recv_cqe: handler of receives without buffer
  * @recv_owed: H. consumed receives without buffer not re-posted yet
@@ -73,6 +78,8 @@ struct rtrs_conn {
 	u16 *sq_ring;
 	u32 sq_head;
 	u32 sq_tail;
+	u32 watch_tail;
+	unsigned long watch_since;
 	struct ib_cqe send_cqe;
 
 	struct ib_cqe recv_cqe;
@@ -87,6 +94,7 @@ void rtrs_conn_destroy_qp(struct rtrs_conn *conn);
 int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
 		   u32 nr, bool signal);
 void rtrs_conn_send_completed(struct rtrs_conn *conn);
+int rtrs_conn_watch(struct rtrs_conn *conn);
 int rtrs_conn_post_empty_imm(struct rtrs_conn *conn, u32 imm);
 int rtrs_conn_post_recv_empty(struct rtrs_conn *conn, u32 nr);
 int rtrs_conn_recv_consumed(struct rtrs_conn *conn);

@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Heartbeats of one path (protocol section 8). */
+/* Heartbeats of one path (protocol section 8), and the watch over its connections. */
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <rtrs/rtrs_format.h>
 
 #include "heartbeat.h"
 
+#define RTRS_HB_TICK_MS	1000
+
+/* Return: 0, or why the path is dead. */
+static int rtrs_hb_beat(struct rtrs_hb *hb)
+{
+	unsigned int missed = READ_ONCE(hb->missed);
+
+	if (missed > hb->missed_max)
+		return -ETIMEDOUT;
+	WRITE_ONCE(hb->missed, missed + 1);
+	/* One message is out and unanswered already: only count on. */
+	if (missed)
+		return 0;
+	WRITE_ONCE(hb->sent, ktime_get());
+	return hb->ops->send(hb);
+}
+
 static void rtrs_hb_work(struct work_struct *work)
 {
 	struct rtrs_hb *hb = container_of(work, struct rtrs_hb, dwork.work);
-	unsigned int missed = READ_ONCE(hb->missed);
+	int ret = hb->ops->watch(hb);
 
-	if (missed > hb->missed_max) {
-		hb->ops->dead(hb);
-		return;
+	if (!ret && time_after_eq(jiffies, hb->next)) {
+		hb->next = jiffies + msecs_to_jiffies(hb->interval_ms);
+		ret = rtrs_hb_beat(hb);
 	}
-	WRITE_ONCE(hb->missed, missed + 1);
-	/* One message is out and unanswered already: only count on. */
-	if (!missed) {
-		WRITE_ONCE(hb->sent, ktime_get());
-		if (hb->ops->send(hb) < 0) {
-			hb->ops->dead(hb);
-			return;
-		}
-	}
-	queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(hb->interval_ms));
+	if (ret < 0)
+		hb->ops->dead(hb, ret);
+	else
+		queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(RTRS_HB_TICK_MS));
 }
 
 /**
@@ -54,6 +66,7 @@ EXPORT_SYMBOL_GPL(rtrs_hb_init);
 void rtrs_hb_start(struct rtrs_hb *hb)
 {
 	WRITE_ONCE(hb->missed, 0);
+	hb->next = jiffies;
 	queue_delayed_work(hb->wq, &hb->dwork, 0);
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_start);
@@ -69,7 +82,8 @@ EXPORT_SYMBOL_GPL(rtrs_hb_start);
 void rtrs_hb_start_later(struct rtrs_hb *hb)
 {
 	WRITE_ONCE(hb->missed, 0);
-	queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(hb->interval_ms));
+	hb->next = jiffies + msecs_to_jiffies(hb->interval_ms);
+	queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(RTRS_HB_TICK_MS));
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_start_later);
 

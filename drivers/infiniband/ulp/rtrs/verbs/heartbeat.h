@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Heartbeats of one path (protocol section 8). */
+/*
+ * Heartbeats of one path (protocol section 8), and the watch over its connections between them: the
+ * heartbeat speaks for the service connection only.
+ */
 #ifndef _RTRS_HEARTBEAT_H
 #define _RTRS_HEARTBEAT_H
 
@@ -11,11 +14,14 @@ struct rtrs_hb;
 /**
  * struct rtrs_hb_ops - what the owner of a heartbeat provides
  * @send: send HB_MSG on the service connection; a negative result counts as a dead path
- * @dead: the peer is silent or cannot be sent to; called once per start, from the heartbeat's work
+ * @watch: called once a second; a negative result counts as a dead path
+ * @dead: the peer is silent, or @send or @watch failed with @error; called once per start, from the
+ *	heartbeat's work
  */
 struct rtrs_hb_ops {
 	int (*send)(struct rtrs_hb *hb);
-	void (*dead)(struct rtrs_hb *hb);
+	int (*watch)(struct rtrs_hb *hb);
+	void (*dead)(struct rtrs_hb *hb, int error);
 };
 
 /**
@@ -23,9 +29,10 @@ struct rtrs_hb_ops {
  * @ops: owner's callbacks
  * @dwork: the tick
  * @wq: where it runs
- * @interval_ms: milliseconds between ticks
- * @missed_max: ticks without a sign of life before the path is dead
- * @missed: ticks since the last sign of life; written by the tick and by receivers
+ * @interval_ms: milliseconds between heartbeats
+ * @missed_max: heartbeats without a sign of life before the path is dead
+ * @next: jiffies of the next heartbeat; the tick only
+ * @missed: heartbeats since the last sign of life; written by the tick and by receivers
  * @sent: when the last HB_MSG was sent
  * @latency_ns: round trip of the last answered HB_MSG, 0 before the first
  */
@@ -35,6 +42,7 @@ struct rtrs_hb {
 	struct workqueue_struct *wq;
 	unsigned int interval_ms;
 	unsigned int missed_max;
+	unsigned long next;
 	unsigned int missed;
 	ktime_t sent;
 	s64 latency_ns;
