@@ -53,7 +53,7 @@ test-all:
 ## demo		Two VMs, two networks, one block device, one network cut
 demo:
 	@tools/deps build vm
-	@BUILD=$(build_dir) selftests/vm/demo
+	@BUILD=$(build_dir) selftests/vm/demo --kver "$(KVER)"
 
 ## clean	Remove everything that was built
 clean:
