@@ -148,18 +148,23 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 	return ret;
 }
 
+static void rnbd_clt_dev_tell_failure(const struct rnbd_clt_dev *dev, int ret)
+{
+	if (ret == -ENODEV || ret == -EALREADY)
+		return;
+	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe%s%s; stays closed until remap_device\n",
+	       dev->disk->disk_name, dev->path, ERR_PTR(ret), dev->open_why ? ", " : "",
+	       dev->open_why ? dev->open_why : "");
+}
+
 static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int ret)
 {
-	const char *name = dev->disk->disk_name;
-
 	if (!ret) {
 		rnbd_clt_dev_set_sectors(dev, nsectors);
 		rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
-		pr_info("%s: open again, %llu sectors\n", name, nsectors);
-	} else if (ret != -ENODEV) {
-		pr_err("%s: device_path=\"%s\" cannot be opened again: %pe%s%s; stays closed until remap_device\n",
-		       name, dev->path, ERR_PTR(ret), dev->open_why ? ", " : "",
-		       dev->open_why ? dev->open_why : "");
+		pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
+	} else if (dev->open_unheard) {
+		rnbd_clt_dev_tell_failure(dev, ret);
 	}
 }
 
@@ -170,7 +175,6 @@ static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
 	bool is_there = false;
 	int ret;
 
-	dev->open_why = NULL;
 	ret = dev->msg.error;
 	if (!ret) {
 		ret = rnbd_clt_dev_check_rsp(dev, &limits);
@@ -241,7 +245,8 @@ static void rnbd_clt_dev_forget_past(struct rnbd_clt_sess *sess, unsigned int ge
 	WRITE_ONCE(sess->rcu_gen, gen);
 }
 
-static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
+static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state,
+				  bool unheard)
 {
 	int ret;
 
@@ -249,6 +254,8 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 	if (ret)
 		return ret;
 	rnbd_clt_dev_get(dev);
+	dev->open_unheard = unheard;
+	dev->open_why = NULL;
 	ret = rnbd_clt_dev_expect_state(dev, state);
 	if (ret)
 		goto err_end_msg;
@@ -279,7 +286,7 @@ int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
 {
 	int ret;
 
-	ret = rnbd_clt_dev_send_open(dev, state);
+	ret = rnbd_clt_dev_send_open(dev, state, false);
 	if (ret)
 		return ret;
 	ret = rnbd_clt_msg_wait(&dev->msg, &dev->stop, RNBD_CLT_OPEN_TIMEOUT);
@@ -304,10 +311,9 @@ static void rnbd_clt_dev_link_work(struct work_struct *work)
 		rnbd_clt_dev_uevent(dev, KOBJ_OFFLINE);
 	if (!want_open)
 		return;
-	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED);
-	if (ret && ret != -EALREADY && ret != -ENODEV)
-		pr_err("%s: cannot ask the server to open device_path=\"%s\" again: %pe\n",
-		       dev->disk->disk_name, dev->path, ERR_PTR(ret));
+	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED, true);
+	if (ret)
+		rnbd_clt_dev_tell_failure(dev, ret);
 }
 
 /**

@@ -230,7 +230,7 @@ static int rnbd_clt_sess_connect(struct rnbd_clt_sess *sess,
 			     RNBD_CLT_RECONNECT_DELAY_S, RNBD_CLT_RECONNECT_ATTEMPTS,
 			     sess->nr_poll_queues);
 	if (IS_ERR(rtrs)) {
-		pr_err("session %s: cannot connect: %pe\n", sess->name, rtrs);
+		pr_err("map_device: sessname=\"%s\": cannot connect: %pe\n", sess->name, rtrs);
 		return PTR_ERR(rtrs);
 	}
 	rcu_assign_pointer(sess->rtrs, rtrs);
@@ -277,13 +277,14 @@ static int rnbd_clt_sess_open(struct rnbd_clt_sess *sess,
 	if (!ret)
 		ret = rnbd_clt_sess_hello(sess);
 	if (ret) {
-		pr_err("session %s: no dialogue with the server: %pe\n", sess->name, ERR_PTR(ret));
+		pr_err("map_device: sessname=\"%s\": connected, but the server does not answer: %pe\n",
+		       sess->name, ERR_PTR(ret));
 		goto err_shutdown;
 	}
 	sess->attrs.max_segments = min_t(u32, sess->attrs.max_segments, RNBD_CLT_MAX_SEGMENTS);
 	ret = rnbd_clt_queue_init(sess);
 	if (ret) {
-		pr_err("session %s: cannot allocate %u tags: %pe\n", sess->name,
+		pr_err("map_device: sessname=\"%s\": cannot allocate %u tags: %pe\n", sess->name,
 		       sess->attrs.queue_depth, ERR_PTR(ret));
 		goto err_shutdown;
 	}
@@ -331,7 +332,7 @@ static int rnbd_clt_sess_join(struct rnbd_clt_sess *sess,
 	ret = rnbd_clt_sess_wait_settled(sess);
 	rnbd_clt_sess_drop(sess);
 	mutex_lock(&rnbd_clt_sessions.lock);
-	return ret;
+	return ret ? -EINTR : 0;
 }
 
 /* Find a session, or put a new one on the list, which is in state opening and wants to be opened. */

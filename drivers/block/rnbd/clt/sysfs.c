@@ -145,8 +145,10 @@ static ssize_t rnbd_clt_sysfs_remap_device_store(struct kobject *kobj,
 	}
 	ret = rnbd_clt_dev_open(dev, RNBD_CLT_DEV_CLOSED);
 	if (ret)
-		pr_err("%s: remap_device=1: %pe, state is %s\n", dev->disk->disk_name,
-		       ERR_PTR(ret), rnbd_clt_dev_state_name(rnbd_clt_dev_state(dev)));
+		pr_err("%s: remap_device=1: %pe%s%s, state is %s\n", dev->disk->disk_name,
+		       ERR_PTR(ret), dev->open_why ? ", " : "",
+		       dev->open_why ? dev->open_why : "",
+		       rnbd_clt_dev_state_name(rnbd_clt_dev_state(dev)));
 	return ret ? ret : count;
 }
 

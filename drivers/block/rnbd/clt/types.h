@@ -184,6 +184,7 @@ struct rnbd_clt_sess {
  * @limits: what the server said first; when it opens the device again, that has to match (M)
  * @open_error: how the last OPEN ended (M)
  * @open_why: more about that, or NULL (M)
+ * @open_unheard: nobody waits for the result, so the kernel log gets it (M)
  * @msg: OPEN and CLOSE
  * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (S)
  * @tell_offline: the loss has to be announced (S)
@@ -211,6 +212,7 @@ struct rnbd_clt_dev {
 	struct rnbd_dev_limits limits;
 	int open_error;
 	const char *open_why;
+	bool open_unheard;
 	struct rnbd_clt_msg msg;
 
 	bool is_online;
