@@ -59,7 +59,7 @@ static const struct {
 };
 
 /**
- * rnbd_srv_verdict_errno - errno that answers a refused message
+ * rnbd_srv_verdict_errno() - errno that answers a refused message
  * @verdict: the verdict
  *
  * Context: any.
@@ -71,7 +71,7 @@ int rnbd_srv_verdict_errno(enum rnbd_srv_verdict verdict)
 }
 
 /**
- * rnbd_srv_verdict_name - short name of a verdict, for counters
+ * rnbd_srv_verdict_name() - short name of a verdict, for counters
  * @verdict: the verdict
  *
  * Context: any.
@@ -83,7 +83,7 @@ const char *rnbd_srv_verdict_name(enum rnbd_srv_verdict verdict)
 }
 
 /**
- * rnbd_srv_verdict_text - reason of a verdict, for messages
+ * rnbd_srv_verdict_text() - reason of a verdict, for messages
  * @verdict: the verdict
  *
  * Context: any.
@@ -95,7 +95,7 @@ const char *rnbd_srv_verdict_text(enum rnbd_srv_verdict verdict)
 }
 
 /**
- * rnbd_srv_msg_type - type of a user message
+ * rnbd_srv_msg_type() - type of a user message
  * @usr: user message, any alignment
  * @usr_len: its length in bytes
  *
@@ -114,7 +114,7 @@ int rnbd_srv_msg_type(const void *usr, size_t usr_len)
 }
 
 /**
- * rnbd_srv_get_sess_info - decode SESS_INFO
+ * rnbd_srv_get_sess_info() - decode SESS_INFO
  * @usr: user message, of that type
  * @usr_len: its length in bytes
  * @data_len: room for the response in bytes
@@ -139,7 +139,7 @@ enum rnbd_srv_verdict rnbd_srv_get_sess_info(const void *usr, size_t usr_len, si
 }
 
 /**
- * rnbd_srv_get_open - decode OPEN
+ * rnbd_srv_get_open() - decode OPEN
  * @usr: user message, of that type
  * @usr_len: its length in bytes
  * @data_len: room for the response in bytes
@@ -185,7 +185,7 @@ enum rnbd_srv_verdict rnbd_srv_get_open(const void *usr, size_t usr_len, size_t 
 }
 
 /**
- * rnbd_srv_get_close - decode CLOSE
+ * rnbd_srv_get_close() - decode CLOSE
  * @usr: user message, of that type
  * @usr_len: its length in bytes
  * @device_id: set to the device to close
@@ -205,7 +205,7 @@ enum rnbd_srv_verdict rnbd_srv_get_close(const void *usr, size_t usr_len, u32 *d
 }
 
 /**
- * rnbd_srv_get_io - decode IO and check what needs no device
+ * rnbd_srv_get_io() - decode IO and check what needs no device
  * @usr: user message, of that type
  * @usr_len: its length in bytes
  * @data_len: bytes of payload or room for the result
@@ -255,7 +255,7 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 }
 
 /**
- * rnbd_srv_check_io - check an I/O request against its device
+ * rnbd_srv_check_io() - check an I/O request against its device
  * @req: a request that rnbd_srv_get_io() allowed
  * @rules: what the device allows
  *
@@ -285,7 +285,7 @@ enum rnbd_srv_verdict rnbd_srv_check_io(const struct rnbd_srv_io_req *req,
 }
 
 /**
- * rnbd_srv_check_access - may one more client open a device so
+ * rnbd_srv_check_access() - may one more client open a device so
  * @access_mode: enum rnbd_access_mode
  * @nr_writers: how many, of all sessions together, have it open for writing
  *
@@ -306,7 +306,7 @@ enum rnbd_srv_verdict rnbd_srv_check_access(u8 access_mode, unsigned int nr_writ
 }
 
 /**
- * rnbd_srv_check_reopen - may a device that is open in the session be opened again under its name
+ * rnbd_srv_check_reopen() - may a device that is open in the session be opened again under its name
  * @open_mode: enum rnbd_access_mode of the open device
  * @access_mode: what is asked for now
  *
@@ -331,7 +331,7 @@ enum rnbd_srv_verdict rnbd_srv_check_reopen(u8 open_mode, u8 access_mode)
 }
 
 /**
- * rnbd_srv_check_limits - can the protocol carry this device
+ * rnbd_srv_check_limits() - can the protocol carry this device
  * @lim: limits of the device
  *
  * Context: any.
@@ -345,7 +345,7 @@ enum rnbd_srv_verdict rnbd_srv_check_limits(const struct rnbd_srv_limits *lim)
 }
 
 /**
- * rnbd_srv_limits_ops - operations a device can do
+ * rnbd_srv_limits_ops() - operations a device can do
  * @lim: limits of the device
  *
  * Context: any.
@@ -365,7 +365,7 @@ u8 rnbd_srv_limits_ops(const struct rnbd_srv_limits *lim)
 }
 
 /**
- * rnbd_srv_search_path - take over the module parameter dev_search_path
+ * rnbd_srv_search_path() - take over the module parameter dev_search_path
  * @path: filled in on success
  * @size: bytes at @path
  * @val: value as given; one trailing newline is cut
@@ -403,7 +403,7 @@ static bool rnbd_srv_path_append(char *path, size_t size, size_t *pos, const cha
 }
 
 /**
- * rnbd_srv_export_path - full path of the device a client asks for
+ * rnbd_srv_export_path() - full path of the device a client asks for
  * @path: filled in on success
  * @size: bytes at @path
  * @search_path: value of dev_search_path
@@ -439,7 +439,7 @@ enum rnbd_srv_verdict rnbd_srv_export_path(char *path, size_t size, const char *
 }
 
 /**
- * rnbd_srv_put_sess_info_rsp - build SESS_INFO_RSP
+ * rnbd_srv_put_sess_info_rsp() - build SESS_INFO_RSP
  * @data: result area, at least sizeof(struct rnbd_msg_sess_info) bytes
  * @ver: version of the session
  *
@@ -461,7 +461,7 @@ static __le16 rnbd_srv_clamp16(u32 val, u32 max)
 }
 
 /**
- * rnbd_srv_put_open_rsp - build OPEN_RSP
+ * rnbd_srv_put_open_rsp() - build OPEN_RSP
  * @data: result area, at least sizeof(struct rnbd_msg_open_rsp) bytes
  * @device_id: handle of the device
  * @lim: its limits, for which rnbd_srv_check_limits() said yes

@@ -15,7 +15,7 @@ static void *exact_copy(struct kunit *test, const void *msg, size_t len)
 	return memcpy(kunit_kmalloc(test, len, GFP_KERNEL), msg, len);
 }
 
-/* Decoders on the first @len bytes of a message; what they find is dropped. */
+/* Decoders on the first @len bytes of a message; what the first two find is dropped. */
 static enum rnbd_srv_verdict cut_sess_info(struct kunit *test, const void *msg, size_t len)
 {
 	u8 ver;
@@ -30,11 +30,12 @@ static enum rnbd_srv_verdict cut_close(struct kunit *test, const void *msg, size
 	return rnbd_srv_get_close(exact_copy(test, msg, len), len, &id);
 }
 
-static enum rnbd_srv_verdict cut_open(struct kunit *test, const void *msg, size_t len)
+/* This one's finding counts: messages name what was asked for even if it is refused. */
+static enum rnbd_srv_verdict cut_open(struct kunit *test, const void *msg, size_t len,
+				      struct rnbd_srv_open_req *req)
 {
-	struct rnbd_srv_open_req req;
-
-	return rnbd_srv_get_open(exact_copy(test, msg, len), len, DATA_ROOM, &req);
+	memset(req, 0xa5, sizeof(*req));
+	return rnbd_srv_get_open(exact_copy(test, msg, len), len, DATA_ROOM, req);
 }
 
 static void put_io(struct rnbd_msg_io *msg, u32 rw, u64 sector, u32 bytes)
@@ -169,13 +170,19 @@ static void open__name_must_end_within_what_came(struct kunit *test)
 	size_t len;
 
 	put_open(&msg, "abc", RNBD_ACCESS_RW);
-	for (len = 0; len <= 6; len++)
-		KUNIT_EXPECT_EQ(test, cut_open(test, &msg, len), RNBD_SRV_BAD_LENGTH);
-	for (; len <= 9; len++)
-		KUNIT_EXPECT_EQ(test, cut_open(test, &msg, len), RNBD_SRV_BAD_NAME);
-	for (; len <= sizeof(msg); len++)
-		KUNIT_EXPECT_EQ(test, cut_open(test, &msg, len), RNBD_SRV_OK);
-	KUNIT_EXPECT_STREQ(test, req.name, "abc");
+	for (len = 0; len <= 6; len++) {
+		KUNIT_EXPECT_EQ(test, cut_open(test, &msg, len, &req), RNBD_SRV_BAD_LENGTH);
+		KUNIT_EXPECT_STREQ(test, req.name, "");
+	}
+	for (; len <= 9; len++) {
+		KUNIT_EXPECT_EQ(test, cut_open(test, &msg, len, &req), RNBD_SRV_BAD_NAME);
+		KUNIT_EXPECT_EQ(test, strlen(req.name), len - 6);
+		KUNIT_EXPECT_EQ(test, memcmp(req.name, "abc", len - 6), 0);
+	}
+	for (; len <= sizeof(msg); len++) {
+		KUNIT_EXPECT_EQ(test, cut_open(test, &msg, len, &req), RNBD_SRV_OK);
+		KUNIT_EXPECT_STREQ(test, req.name, "abc");
+	}
 }
 
 static void open__longest_name(struct kunit *test)
