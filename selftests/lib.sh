@@ -253,15 +253,25 @@ strerror() {
 	esac
 }
 
-# write_gives <errno name> <file> <text> [<pattern>]: the write fails with this
-# error and, with a pattern, the kernel says so in a message that matches.
+# is_error <errno name>[/<another>...] <words>
+is_error() {
+	local name
+	for name in $(echo "$1" | tr / ' '); do
+		[ "$2" != "$(strerror "$name")" ] || return 0
+	done
+	return 1
+}
+
+# write_gives <errno name>[/<another>...] <file> <text> [<pattern>]: the write
+# fails with this error and, with a pattern, the kernel says so in a message that
+# matches.
 write_gives() {
 	kmsg_mark
 	if sysfs_write "$2" "$3"; then
 		echo "wrote '$3' to $2, wanted $1"
 		return 1
 	fi
-	if [ "$sysfs_error" != "$(strerror "$1")" ]; then
+	if ! is_error "$1" "$sysfs_error"; then
 		echo "'$3' to $2 gave '$sysfs_error', wanted $1"
 		return 1
 	fi
@@ -389,6 +399,18 @@ topo_routes() {
 	ip -6 route replace "fd00:$2::$4" dev "$1" src "fd00:$2::$3" table "$table"
 }
 
+# A veth hands a packet to the CPU that sent it, and rxe sends the packets of one
+# queue pair from any CPU: they would overtake each other, as on no real wire, and
+# rxe breaks a queue pair that has to retransmit at the wrong moment. Steering
+# by flow keeps those of a queue pair on one CPU.
+topo_keep_order() {
+	local dev
+	for dev; do
+		printf '%x\n' $(((1 << $(nproc)) - 1)) >"/sys/class/net/$dev/queues/rx-0/rps_cpus" ||
+			return 1
+	done
+}
+
 topo_net_up() {
 	local n="$1" dev
 
@@ -403,6 +425,7 @@ topo_net_up() {
 	ip link set "sp$n" master "br$n" up &&
 	# The bridge is of this host too and would answer for the ends.
 	ip link set "br$n" arp off up &&
+	topo_keep_order "c$n" "cp$n" "sp$n" "s$n" &&
 	topo_end_up "c$n" "$n" 1 2 &&
 	topo_end_up "s$n" "$n" 2 1 &&
 	topo_neighbours "$n" c add &&
@@ -774,6 +797,89 @@ dev_state() {
 
 dev_is() {
 	[ "$(dev_state "$1")" = "$2" ]
+}
+
+# uptime_ms: milliseconds since boot
+uptime_ms() {
+	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+}
+
+# load_start <device> <seconds> [<fio option>...]: mixed reads and writes, whose
+# data are verified, in the background
+load_start() {
+	local dev="$1" secs="$2"
+	shift 2
+	fio --name=load --filename="$dev" --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw \
+		--bsrange=512-64k --blockalign=512 --size=16M --io_size=100G --time_based \
+		--runtime="$secs" --verify=crc32c --verify_fatal=1 --verify_backlog=256 \
+		--output-format=terse --output=/tmp/load.out "$@" >/tmp/load.err 2>&1 &
+	load_pid=$!
+	defer "load_stop"
+}
+
+load_runs() {
+	kill -0 "$load_pid" 2>/dev/null
+}
+
+# load_stop: only for those that did not come to its end
+load_stop() {
+	! load_runs || kill "$load_pid"
+	wait "$load_pid"
+	rm -f /tmp/load.out /tmp/load.err
+}
+
+# load_wait: for its end; not from a subshell, which has no such child
+load_wait() {
+	load_status=0
+	wait "$load_pid" || load_status=$?
+}
+
+# load_succeeded: no I/O failed, all data were right
+load_succeeded() {
+	[ "$load_status" -eq 0 ] || {
+		echo "fio ended with $load_status"
+		cat /tmp/load.out /tmp/load.err | tail -n 20
+		return 1
+	}
+}
+
+# load_max_ms: longest time one of its requests took
+load_max_ms() {
+	awk -F ';' '{ max = $39 > $80 ? $39 : $80; printf "%d\n", max / 1000 }' /tmp/load.out
+}
+
+# failovers <session>: requests that another path had to take over
+failovers() {
+	awk '{ sum += $6 } END { print sum + 0 }' "$CLT_CLASS/$1"/paths/*/stats/rdma
+}
+
+# ios_grow <session> <n> <requests>: the path takes so many more within 20 s
+ios_grow() {
+	local have
+	have=$(path_ios "$1" "$2") || return 1
+	wait_for 20 path_has_ios "$1" "$2" $((have + $3))
+}
+
+path_has_ios() {
+	[ "$(path_ios "$1" "$2")" -ge "$3" ]
+}
+
+# path_returns <seconds> <session> <n>: connected again by itself. If rdma_rxe
+# broke meanwhile, which it does after a carrier loss, its devices are renewed,
+# and that is told: no path could have connected through them.
+path_returns() {
+	local end
+	end=$(($(date +%s) + $1))
+	until path_is "$2" "$3" connected; do
+		[ "$(date +%s)" -lt "$end" ] || return 1
+		if rxe_gsi_broken "$3"; then
+			diag "rdma_rxe broke on network $3: the QP for connects is dead; renewing the device"
+			rdma resource show qp | grep "link rxe_[cs]$3/" | grep GSI | sed 's/^/# /'
+			rxe_renew "$3" || return 1
+			end=$(($(date +%s) + $1))
+		fi
+		sleep 0.2
+	done
 }
 
 # fio_verify <device> [<fio option>...]: write a pattern, read it all back
