@@ -123,8 +123,11 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 	int ret;
 
 	ret = rnbd_clt_sess_hello(sess);
+	/* Lost again, and this work will be queued again; or torn down. */
+	if (ret == -ECONNABORTED || ret == -ENODEV)
+		return;
 	if (ret) {
-		pr_err("session %s: link is back, but the server does not answer: %pe; its devices stay closed\n",
+		pr_err("session %s: link is back, but the server does not answer: %pe; devices stay closed until remap_device\n",
 		       sess->name, ERR_PTR(ret));
 		return;
 	}
