@@ -14,6 +14,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "export.h"
@@ -26,7 +27,7 @@
  * @entry: E: in the list of exports
  * @devs: E: open devices, at least one while on the list
  * @nr_writers: E: how many of them are not read-only
- * @next_suffix: E: makes directory names unique
+ * @next_suffix: E: makes names of session directories unique
  */
 struct rnbd_srv_export {
 	struct kobject kobj;
@@ -42,6 +43,7 @@ struct rnbd_srv_export {
  * struct rnbd_srv_exports - all exports of this server
  * @lock: the export lock
  * @list: E: exports
+ * @next_suffix: E: makes names of export directories unique
  * @dir: I: directory ctl/devices
  * @objects: one for the module, one per object with a kobject of ours that is not freed yet
  * @no_objects: completed when @objects has come to nothing
@@ -49,6 +51,7 @@ struct rnbd_srv_export {
 struct rnbd_srv_exports {
 	struct mutex lock;
 	struct list_head list;
+	unsigned int next_suffix;
 	struct kobject *dir;
 	refcount_t objects;
 	struct completion no_objects;
@@ -129,6 +132,37 @@ static struct rnbd_srv_export *rnbd_srv_export_find(const struct block_device *b
 	return NULL;
 }
 
+static bool rnbd_srv_export_name_taken(const char *name)
+{
+	const struct rnbd_srv_export *export;
+
+	lockdep_assert_held(&rnbd_srv_exports.lock);
+
+	list_for_each_entry(export, &rnbd_srv_exports.list, entry)
+		if (!strcmp(kobject_name(&export->kobj), name))
+			return true;
+	return false;
+}
+
+/*
+ * Add the directory of an export, named after its block device.  A device that was removed while a
+ * client has it open can share its name with the one that follows; that gets a number behind a dot.
+ */
+static int rnbd_srv_export_add(struct rnbd_srv_export *export)
+{
+	char name[DISK_NAME_LEN + 8];
+
+	/* As kobjects are named. */
+	snprintf(name, sizeof(name), "%pg", export->bdev);
+	strreplace(name, '/', '!');
+	if (rnbd_srv_export_name_taken(name))
+		return kobject_init_and_add(&export->kobj, &rnbd_srv_export_type,
+					    rnbd_srv_exports.dir, "%s.%u", name,
+					    ++rnbd_srv_exports.next_suffix);
+	return kobject_init_and_add(&export->kobj, &rnbd_srv_export_type, rnbd_srv_exports.dir,
+				    "%s", name);
+}
+
 static struct rnbd_srv_export *rnbd_srv_export_create(struct block_device *bdev)
 {
 	struct rnbd_srv_export *export;
@@ -143,8 +177,7 @@ static struct rnbd_srv_export *rnbd_srv_export_create(struct block_device *bdev)
 	export->bdev = bdev;
 	INIT_LIST_HEAD(&export->devs);
 
-	ret = kobject_init_and_add(&export->kobj, &rnbd_srv_export_type, rnbd_srv_exports.dir,
-				   "%pg", bdev);
+	ret = rnbd_srv_export_add(export);
 	if (ret)
 		goto err_put_kobj;
 	export->sessions = kobject_create_and_add("sessions", &export->kobj);
