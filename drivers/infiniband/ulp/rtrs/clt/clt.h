@@ -34,6 +34,8 @@ struct rtrs_clt_path;
 
 /* SGEs for the data of a WRITE; more elements than that are registered as one region instead. */
 #define RTRS_CLT_DATA_SGES		16
+/* A READ up to this length goes through the slot's bounce buffer. */
+#define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_MAX_SEGMENTS		128
 #define RTRS_CLT_MAX_HDR_BYTES		4096
 #define RTRS_CLT_CONNECT_TIMEOUT_MS	10000
@@ -60,6 +62,7 @@ struct rtrs_permit {
  * @state: A. RTRS_REQ_* bits, 0 when idle
  * @conn: O. connection it was sent on
  * @dir: O. READ or WRITE
+ * @bounced: O. a READ through the slot's bounce buffer: nothing mapped, nothing registered
  * @invalidated: O. the server invalidated the region of a READ
  * @failover: O. taken over from another path
  * @cpu: O. CPU that sent it
@@ -82,6 +85,7 @@ struct rtrs_clt_req {
 	atomic_t state;
 	struct rtrs_clt_conn *conn;
 	u8 dir;
+	bool bounced;
 	bool invalidated;
 	bool failover;
 	int cpu;
@@ -132,6 +136,24 @@ struct rtrs_clt_conn {
 };
 
 /**
+ * struct rtrs_clt_bounce - buffers for small READs, one per slot (bounce.c)
+ * @bytes: size of each, 0 if there are none
+ * @nr_slots: buffers allocated
+ * @sgl: the buffers, mapped
+ * @slots_per_mr: buffers that share a region
+ * @nr_mrs: regions allocated
+ * @mrs: the regions
+ */
+struct rtrs_clt_bounce {
+	u32 bytes;
+	u32 nr_slots;
+	struct scatterlist *sgl;
+	u32 slots_per_mr;
+	u32 nr_mrs;
+	struct rtrs_mr *mrs;
+};
+
+/**
  * struct rtrs_clt_path - one way to the server
  *
  * @sess: I. the session
@@ -166,6 +188,7 @@ struct rtrs_clt_conn {
  * @max_hdr_size: C. bytes of user message and header
  * @mr_pages: C. pages one region maps
  * @data_sges: C. SGEs for data in one send
+ * @bounce: C. buffers for small READs
  * @reqs: C. a request for each slot; allocated at the first connect, freed with the path
  * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request
  * @inflight: A. requests on the path
@@ -214,6 +237,7 @@ struct rtrs_clt_path {
 	u32 max_hdr_size;
 	u32 mr_pages;
 	u32 data_sges;
+	struct rtrs_clt_bounce bounce;
 	struct rtrs_clt_req *reqs;
 	struct rtrs_rbuf *rbufs;
 	atomic_t inflight;
@@ -353,6 +377,14 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 /* mp.c */
 struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
 				       const struct rtrs_clt_paths *paths, unsigned long *tried);
+
+/* bounce.c */
+int rtrs_clt_bounce_create(struct rtrs_clt_path *path);
+void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path);
+int rtrs_clt_bounce_register(struct rtrs_clt_path *path);
+void rtrs_clt_bounce_desc(const struct rtrs_clt_path *path, u32 slot, u32 len,
+			  struct rtrs_sg_desc *desc);
+void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req);
 
 /* io.c */
 void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);

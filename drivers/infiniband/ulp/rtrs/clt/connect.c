@@ -247,6 +247,9 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	ret = rtrs_clt_post_all_receives(path);
 	if (ret)
 		return ret;
+	ret = rtrs_clt_bounce_register(path);
+	if (ret)
+		return ret;
 	ret = rtrs_conn_post_send_buf(conn, &info->req_cqe, info->req_dma, sizeof(*info->req));
 	if (ret)
 		return ret;
@@ -333,6 +336,8 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 		ret = rtrs_clt_alloc_reqs(path);
 	if (!ret)
 		ret = rtrs_clt_map_reqs(path);
+	if (!ret)
+		ret = rtrs_clt_bounce_create(path);
 	if (ret)
 		return ret;
 	for (cid = 1; cid < path->sess->nr_conns; cid++) {
@@ -403,6 +408,7 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 	for (cid = 0; cid < nr; cid++)
 		rtrs_clt_conn_destroy_qp(&path->conns[cid]);
 	rtrs_clt_unmap_reqs(path);
+	rtrs_clt_bounce_destroy(path);
 	if (path->pd)
 		ib_dealloc_pd(path->pd);
 	path->pd = NULL;

@@ -4,8 +4,9 @@
  *
  * Operation: a request uses its permit's slot on one path at a time.  A WRITE gathers the local pages by
  * SGEs and needs no registration unless it has too many elements; such a region is local only, so it is
- * invalidated lazily, in front of its next registration.  A READ registers its pages for the server,
- * which invalidates them with its answer; where it did not, we do and wait.
+ * invalidated lazily, in front of its next registration.  A small READ goes through a bounce buffer.  A
+ * large one registers its pages for the server, which invalidates them with its answer; where it did not,
+ * we do and wait.
  *
  * Ownership: state 0 means idle.  The submitter sets BUSY, builds and posts, then sets POSTED.  The
  * handler of the response sets RESPONDED.  Whoever of the two comes second goes on to complete, so that
@@ -99,6 +100,8 @@ static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
 	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
 	void *priv = req->priv;
 
+	if (req->bounced && !error)
+		rtrs_clt_bounce_copy(req);
 	rtrs_clt_req_unmap(req);
 	rtrs_clt_count_done(req);
 	/* Nobody submits to this slot before conf_fn gave the permit back. */
@@ -113,7 +116,7 @@ static void rtrs_clt_req_answered(struct rtrs_clt_req *req)
 	struct ib_send_wr *inv;
 	int ret;
 
-	if (req->dir == READ && req->mr.valid) {
+	if (req->dir == READ && !req->bounced && req->mr.valid) {
 		if (req->invalidated) {
 			req->mr.valid = false;
 		} else {
@@ -453,6 +456,11 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
 		*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, false, NULL);
 		return 0;
 	}
+	if (req->bounced) {
+		rtrs_clt_bounce_desc(req->path, req->slot, req->data_len, &desc);
+		*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, false, &desc);
+		return 0;
+	}
 	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	if (unlikely(ret))
 		return ret;
@@ -509,7 +517,7 @@ static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtr
 
 static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 {
-	if (!req->data_len)
+	if (!req->data_len || req->bounced)
 		return 0;
 	if (unlikely(!req->sg_cnt))
 		return -EINVAL;
@@ -523,6 +531,7 @@ static void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io
 
 	req->conn = &req->path->conns[io->con];
 	req->dir = io->dir;
+	req->bounced = io->dir == READ && io->data_len && io->data_len <= req->path->bounce.bytes;
 	req->invalidated = false;
 	req->failover = io->failover;
 	req->cpu = raw_smp_processor_id();

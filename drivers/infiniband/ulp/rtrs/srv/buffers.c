@@ -5,9 +5,9 @@
  * Ownership: each path has memory of its own, zeroed, in a protection domain of its own: what one
  * client can write no other path, not even of the same session, works on.
  *
- * Each chunk is one physically contiguous piece, as the ULP gets a plain pointer to it, and is mapped
- * by itself, so that a part of it can be synchronised without looking up lists.  Its pages are one
- * compound page, so lower layers of the ULP may take references on them.
+ * Each chunk is one physically contiguous piece, as the ULP gets a plain pointer to it, and is
+ * mapped by itself, so that a part of it can be synchronised without looking up lists.  Its pages
+ * are one compound page, so lower layers of the ULP may take references on them.
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -15,12 +15,6 @@
 
 #include "../proto/geometry.h"
 #include "buffers.h"
-
-/*
- * What the client addresses a chunk by.  Any page aligned number would do; the mapped address, which
- * with some devices is a kernel pointer, is none of the client's business.
- */
-#define RTRS_SRV_IOVA_BASE	(1ULL << 32)
 
 static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
 {
@@ -150,15 +144,8 @@ void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs)
  */
 int rtrs_srv_bufs_map_mr(struct rtrs_srv_bufs *bufs, u32 index, struct ib_cqe *cqe)
 {
-	struct rtrs_mr *rmr = &bufs->mrs[index];
-	u32 first = index * bufs->chunks_per_mr;
-	int ret;
+	struct scatterlist *sg = &bufs->sgl[index * bufs->chunks_per_mr];
 
-	ret = rtrs_mr_map(rmr, &bufs->sgl[first], bufs->chunks_per_mr,
-			  IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, cqe);
-	if (ret)
-		return ret;
-	/* REG_MR takes the address from here. */
-	rmr->mr->iova = RTRS_SRV_IOVA_BASE + (u64)first * bufs->chunk_size;
-	return 0;
+	return rtrs_mr_map(&bufs->mrs[index], sg, bufs->chunks_per_mr,
+			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, cqe);
 }

@@ -2,14 +2,15 @@
 /*
  * Tear-down of a path, the mirror of all that sets it up.
  *
- * Ordering: first stop what starts things (timer, queue pairs, info work, heartbeat), then wait for the
- * operations, whose owners may still need completions, then drain: after that no handler runs and the
- * client reaches no memory.  Only then is the path taken from the ULP and from sysfs, and freed.  CM ids go
- * after everything that needs the device: as long as an id exists the device waits for it.
+ * Ordering: first stop what starts things (timer, queue pairs, info work, heartbeat), then wait
+ * for the operations, whose owners may still need completions, then drain: after that no handler
+ * runs and the client reaches no memory.  Only then is the path taken from the ULP and from sysfs,
+ * and freed.  CM ids go after everything that needs the device: as long as an id exists the device
+ * waits for it.
  *
  * What can still hold the path: the connect handler of one of its connections, excluded by the
- * context's mutex; handlers of its CM ids, until rdma_destroy_id() returns; the writer of the sysfs file
- * "disconnect", with a reference.
+ * context's mutex; handlers of its CM ids, until rdma_destroy_id() returns; the writer of the
+ * sysfs file "disconnect", with a reference.
  */
 #include <linux/slab.h>
 

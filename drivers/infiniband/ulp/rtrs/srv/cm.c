@@ -2,13 +2,13 @@
 /*
  * Listening, and what the connection manager reports.
  *
- * Operation: a connection request is checked, gets a path (the first one creates it, and the session), a
- * queue pair and an answer, all within the handler and under the context's mutex.  Later events of the
- * connection close its path.
+ * Operation: a connection request is checked, gets a path (the first one creates it, and the
+ * session), a queue pair and an answer, all within the handler and under the context's mutex.
+ * Later events of the connection close its path.
  *
- * Ownership: a handler that returns non-zero gives its CM id back to the CM, which destroys it.  So a
- * connection goes into its path only when nothing can fail any more; from then on the close work owns the
- * id.
+ * Ownership: a handler that returns non-zero gives its CM id back to the CM, which destroys it.
+ * So a connection goes into its path only when nothing can fail any more; from then on the close
+ * work owns the id.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -23,8 +23,8 @@
 
 #define RTRS_SRV_BACKLOG	64
 
-/* Local ACK timeout 4.096 us * 2^17, 0.54 s, instead of one derived from the fabric's. */
-#define RTRS_SRV_ACK_TIMEOUT	17
+/* Local ACK timeout 4.096 us * 2^16, 0.27 s, instead of one derived from the fabric's. */
+#define RTRS_SRV_ACK_TIMEOUT	16
 
 static void rtrs_srv_cm_reject(struct rdma_cm_id *cm_id, int err)
 {
@@ -269,8 +269,8 @@ err_reject:
 }
 
 /*
- * Handler of listening ids, whose context is the context, and of connections, which inherit it until
- * they are accepted.  Must not block on the close work: that waits for it.
+ * Handler of listening ids, whose context is the context, and of connections, which inherit it
+ * until they are accepted.  Must not block on the close work: that waits for it.
  */
 static int rtrs_srv_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {

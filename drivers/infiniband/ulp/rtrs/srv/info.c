@@ -2,11 +2,11 @@
 /*
  * Info exchange (protocol section 4): from INFO_REQ to a path that serves.
  *
- * Operation: the completion of INFO_REQ queues the info work, which may take its time: it allocates the
- * chunks, registers them, tells the ULP, makes the path CONNECTED and answers.
+ * Operation: the completion of INFO_REQ queues the info work, which may take its time: it
+ * allocates the chunks, registers them, tells the ULP, makes the path CONNECTED and answers.
  *
- * Errors: whatever fails closes the path, with a message and without answer.  Nothing is undone here:
- * the close work waits for the info work and then takes down what it finds.
+ * Errors: whatever fails closes the path, with a message and without answer.  Nothing is undone
+ * here: the close work waits for the info work and then takes down what it finds.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 

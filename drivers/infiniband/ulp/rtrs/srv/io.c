@@ -2,28 +2,25 @@
 /*
  * Requests and responses (protocol sections 5 to 7).
  *
- * Operation: a request arrives as RDMA WRITE with immediate in the completion handler of its connection.
- * Header and user message are copied, then checked, then used.  With new keys a WRITE's chunk is
- * invalidated before its data are used; a READ needs no invalidation, nor does a WRITE without data:
- * nothing of theirs is looked at in the chunk again.
+ * Operation: a request arrives as RDMA WRITE with immediate in the completion handler of its
+ * connection.  Header and user message are copied, then checked, then used.  With new keys a
+ * WRITE's data are out of the client's reach before they are used: small ones are copied too, for
+ * large ones the chunk's key is invalidated.  A READ needs neither, nor does a WRITE without data:
+ * nothing of theirs is looked at in the chunk again.  The copy is cheaper than the two work
+ * requests, and a send queue without registrations stands a retransmission on rdma_rxe.
  *
- * Ordering: per slot of the session, over all its paths, operations run one after the other in order of
- * arrival.  After a failover the client sends what it had in flight again: the second copy must not run
- * beside the first, or behind a later request of the slot.  A first copy that has not started yet never
- * will: the client has given up its path, where an invalidation may be stuck for as long as the path takes
- * to notice.
+ * Ownership: from the claim to the release an operation has one owner, first the handler, then the
+ * ULP, then who posts the response, and holds a reference of the path's ops_ref.  The release
+ * happens under the slot's lock together with posting the response: the client's next request for
+ * the slot may come before the post returns, and must find the slot idle.  Work requests are built
+ * on the stack and sent data are not touched, so a client that does not wait for its answer only
+ * hurts itself.
  *
- * Ownership: from the claim to the release an operation has one owner, first the handler, then the ULP,
- * then who posts the response, and holds a reference of the path's ops_ref.  The release happens under
- * the slot's lock together with posting the response: the client's next request for the slot may come
- * before the post returns, and must find the slot idle.  Work requests are built on the stack and sent
- * data are not touched, so a client that does not wait for its answer only hurts itself.
+ * Locks: wait_lock of a connection, then the slot's, then those of the verbs layer.  All are taken
+ * with interrupts off: the ULP answers in any context.
  *
- * Locks: wait_lock of a connection, then the slot's, then those of the verbs layer.  All are taken with
- * interrupts off: the ULP answers in any context.
- *
- * Errors: what breaks the protocol closes the path; what is a wrong request is answered with an errno.
- * When a path is no longer CONNECTED operations finish without answer.
+ * Errors: what breaks the protocol closes the path; what is a wrong request is answered with an
+ * errno.  When a path is no longer CONNECTED operations finish without answer.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -58,130 +55,6 @@ struct rtrs_srv_chain {
 	struct ib_send_wr **link;
 	u32 nr;
 };
-
-/* Hands operations to the ULP that cannot be handed over where they became ready. */
-static struct workqueue_struct *rtrs_srv_io_wq;
-
-static struct rtrs_srv_slot *rtrs_srv_op_slot(const struct rtrs_srv_op *op)
-{
-	return &op->path->sess->slots[op->slot];
-}
-
-static bool rtrs_srv_path_serves(const struct rtrs_srv_path *path)
-{
-	return rtrs_srv_path_state(path) == RTRS_SRV_PATH_CONNECTED;
-}
-
-/*
- * The client sent a slot's request on another path than before: what has not started does not start any
- * more.  Returns a queued operation to be finished, of which there is at most one, or NULL.
- */
-static struct rtrs_srv_op *rtrs_srv_slot_cancel(struct rtrs_srv_slot *slot)
-{
-	struct rtrs_srv_op *op, *tmp, *queued = NULL;
-
-	lockdep_assert_held(&slot->lock);
-	list_for_each_entry_safe(op, tmp, &slot->ops, slot_entry) {
-		if (cmpxchg(&op->state, RTRS_SRV_OP_CLAIMED, RTRS_SRV_OP_CANCELLED) ==
-		    RTRS_SRV_OP_CLAIMED) {
-			list_del(&op->slot_entry);
-		} else if (op->state == RTRS_SRV_OP_QUEUED) {
-			list_del(&op->slot_entry);
-			op->state = RTRS_SRV_OP_IDLE;
-			queued = op;
-		}
-	}
-	return queued;
-}
-
-/*
- * Take a slot for a new request.  Return: 0; -EBUSY if the last request of the slot is not answered yet;
- * -ESHUTDOWN if the path is being closed.
- */
-static int rtrs_srv_op_claim(struct rtrs_srv_op *op)
-{
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_srv_op *cancelled = NULL;
-	unsigned long flags;
-	int ret = 0;
-
-	spin_lock_irqsave(&slot->lock, flags);
-	if (!rtrs_srv_path_serves(op->path)) {
-		ret = -ESHUTDOWN;
-	} else if (op->state != RTRS_SRV_OP_IDLE) {
-		ret = -EBUSY;
-	} else {
-		if (unlikely(!list_empty(&slot->ops)))
-			cancelled = rtrs_srv_slot_cancel(slot);
-		op->state = RTRS_SRV_OP_CLAIMED;
-		list_add_tail(&op->slot_entry, &slot->ops);
-	}
-	spin_unlock_irqrestore(&slot->lock, flags);
-	if (unlikely(cancelled))
-		percpu_ref_put(&cancelled->path->ops_ref);
-	return ret;
-}
-
-/* Does an operation of the slot run?  One that is answered and only waits to say so does not. */
-static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
-{
-	struct rtrs_srv_op *op;
-
-	list_for_each_entry(op, &slot->ops, slot_entry)
-		if (op->state == RTRS_SRV_OP_RUNNING)
-			return true;
-	return false;
-}
-
-/*
- * Let the slot's waiting operation run if none runs; the slot's lock is held.  Return: the operation, to
- * be handed to rtrs_srv_io_wq, or NULL.
- */
-static struct rtrs_srv_op *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
-{
-	struct rtrs_srv_op *next;
-
-	lockdep_assert_held(&slot->lock);
-	if (likely(list_empty(&slot->ops)) || rtrs_srv_slot_runs(slot))
-		return NULL;
-	next = list_last_entry(&slot->ops, struct rtrs_srv_op, slot_entry);
-	if (next->state != RTRS_SRV_OP_QUEUED)
-		return NULL;
-	next->state = RTRS_SRV_OP_RUNNING;
-	return next;
-}
-
-/* Give the slot back; its lock is held.  Return: as rtrs_srv_slot_next(), for rtrs_srv_op_finish(). */
-static struct rtrs_srv_op *rtrs_srv_op_release(struct rtrs_srv_op *op, struct rtrs_srv_slot *slot)
-{
-	lockdep_assert_held(&slot->lock);
-	if (op->state != RTRS_SRV_OP_CANCELLED)
-		list_del(&op->slot_entry);
-	op->state = RTRS_SRV_OP_IDLE;
-	return rtrs_srv_slot_next(slot);
-}
-
-/* What follows a release: start the next operation, drop the reference.  The path may be gone after. */
-static void rtrs_srv_op_finish(struct rtrs_srv_path *path, struct rtrs_srv_op *next)
-{
-	if (next)
-		queue_work(rtrs_srv_io_wq, &next->start_work);
-	percpu_ref_put(&path->ops_ref);
-}
-
-/* Finish an operation without answer. */
-static void rtrs_srv_op_drop(struct rtrs_srv_op *op)
-{
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_srv_path *path = op->path;
-	struct rtrs_srv_op *next;
-	unsigned long flags;
-
-	spin_lock_irqsave(&slot->lock, flags);
-	next = rtrs_srv_op_release(op, slot);
-	spin_unlock_irqrestore(&slot->lock, flags);
-	rtrs_srv_op_finish(path, next);
-}
 
 static void rtrs_srv_chain_add(struct rtrs_srv_chain *chain, struct ib_send_wr *wr)
 {
@@ -322,8 +195,8 @@ static int rtrs_srv_op_post_inv(struct rtrs_srv_op *op)
  * rtrs_srv_io_kick() - post what waits for room in a connection's send queue
  * @conn: the connection
  *
- * The look at the list without lock is safe: who adds to it looks at the send queue after, who frees
- * room looks at the list after, and both times the lock of the send queue orders the two.
+ * The look at the list without lock is safe: who adds to it looks at the send queue after, who
+ * frees room looks at the list after, and both times the lock of the send queue orders the two.
  *
  * Context: any.  The caller keeps the connection: a handler, or a reference of ops_ref.
  */
@@ -356,18 +229,12 @@ void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
 /* No room in the send queue: post when a send completes.  An operation behind it need not wait too. */
 static void rtrs_srv_op_wait(struct rtrs_srv_op *op)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
 	struct rtrs_srv_conn *conn = op->conn;
 	struct rtrs_srv_path *path = op->path;
-	struct rtrs_srv_op *next;
 	unsigned long flags;
 	bool wait;
 
-	spin_lock_irqsave(&slot->lock, flags);
-	next = rtrs_srv_slot_next(slot);
-	spin_unlock_irqrestore(&slot->lock, flags);
-	if (unlikely(next))
-		queue_work(rtrs_srv_io_wq, &next->start_work);
+	rtrs_srv_slot_start_next(rtrs_srv_op_slot(op));
 
 	/* Once on the list somebody else may finish the operation, and the path with it. */
 	percpu_ref_get(&path->ops_ref);
@@ -414,8 +281,8 @@ static bool rtrs_srv_op_answer(struct rtrs_srv_op *op, int err)
  * API specification section 3.
  *
  * Context: any.
- * Return: true if it was handled, also if the path is gone and nothing is sent; false if the response
- * waits for room in the send queue.
+ * Return: true if it was handled, also if the path is gone and nothing is sent; false if the
+ * response waits for room in the send queue.
  */
 bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
 {
@@ -432,7 +299,7 @@ static void rtrs_srv_op_submit(struct rtrs_srv_op *op)
 	struct rtrs_srv_path *path = op->path;
 	int ret;
 
-	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), op, op->chunk,
+	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), op, op->data,
 				     op->hdr.data_len, op->usr, op->hdr.usr_len);
 	/* Without error it is the ULP's, and answered maybe. */
 	if (ret)
@@ -453,26 +320,17 @@ static void rtrs_srv_op_start_work(struct work_struct *work)
 /* Header and data are stable: run the operation unless an older one of its slot still runs. */
 static void rtrs_srv_op_ready(struct rtrs_srv_op *op)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
 	bool service = !op->conn->conn.cid;
-	bool drop, wait = false;
-	unsigned long flags;
+	int ret;
 
-	spin_lock_irqsave(&slot->lock, flags);
-	drop = op->state == RTRS_SRV_OP_CANCELLED || !rtrs_srv_path_serves(op->path);
-	if (likely(!drop)) {
-		wait = !list_is_singular(&slot->ops) && rtrs_srv_slot_runs(slot);
-		op->state = wait ? RTRS_SRV_OP_QUEUED : RTRS_SRV_OP_RUNNING;
-	}
-	spin_unlock_irqrestore(&slot->lock, flags);
-
-	if (unlikely(drop))
-		rtrs_srv_op_drop(op);
-	else if (unlikely(wait))
+	ret = rtrs_srv_op_queue(op);
+	if (unlikely(ret == -EINPROGRESS))
 		return;
+	if (unlikely(ret))
+		rtrs_srv_op_drop(op);
 	else if (unlikely(service))
 		/* The ULP may sleep; heartbeats of this connection must not wait for it. */
-		queue_work(rtrs_srv_io_wq, &op->start_work);
+		rtrs_srv_op_start(op);
 	else
 		rtrs_srv_op_submit(op);
 }
@@ -528,6 +386,25 @@ static int rtrs_srv_op_get_hdr(struct rtrs_srv_op *op, u32 off)
 	return ret;
 }
 
+/*
+ * Copy a small WRITE's data.  Return: true if the data are private now.  The memory is there from
+ * the slot's first small WRITE on; without it the chunk is invalidated.
+ */
+static bool rtrs_srv_op_copy_data(struct rtrs_srv_op *op)
+{
+	if (op->hdr.data_len > RTRS_SRV_COPY_BYTES)
+		return false;
+	if (unlikely(!op->copy)) {
+		op->copy = alloc_pages_exact(RTRS_SRV_COPY_BYTES,
+					     GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
+		if (!op->copy)
+			return false;
+	}
+	memcpy(op->copy, op->chunk, op->hdr.data_len);
+	op->data = op->copy;
+	return true;
+}
+
 static void rtrs_srv_io_count(struct rtrs_srv_path *path, u8 dir, u32 bytes)
 {
 	this_cpu_inc(path->stats->cnt[dir]);
@@ -559,7 +436,8 @@ static void rtrs_srv_io_process(struct rtrs_srv_op *op, u32 off)
 			rtrs_srv_op_drop(op);
 		return;
 	}
-	if (!op->mr || !op->hdr.write || !op->hdr.data_len)
+	op->data = op->chunk;
+	if (!op->mr || !op->hdr.write || !op->hdr.data_len || rtrs_srv_op_copy_data(op))
 		rtrs_srv_op_ready(op);
 	else if (unlikely(rtrs_srv_op_post_inv(op)))
 		rtrs_srv_op_wait(op);
@@ -752,8 +630,11 @@ void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path)
 
 	if (!path->ops)
 		return;
-	for (slot = 0; slot < path->geo->queue_depth; slot++)
+	for (slot = 0; slot < path->geo->queue_depth; slot++) {
 		free_page((unsigned long)path->ops[slot].usr_page);
+		if (path->ops[slot].copy)
+			free_pages_exact(path->ops[slot].copy, RTRS_SRV_COPY_BYTES);
+	}
 	if (path->rsps) {
 		ib_dma_unmap_single(path->dev, path->rsps_dma,
 				    path->geo->queue_depth * sizeof(*path->rsps), DMA_TO_DEVICE);
@@ -778,24 +659,6 @@ static void rtrs_srv_conn_drop_waiting(struct rtrs_srv_conn *conn)
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 }
 
-/* Drop an operation that waits for an older one of its slot: it runs elsewhere, if at all. */
-static void rtrs_srv_op_drop_queued(struct rtrs_srv_op *op)
-{
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_srv_path *path = op->path;
-	struct rtrs_srv_op *next = NULL;
-	unsigned long flags;
-	bool queued;
-
-	spin_lock_irqsave(&slot->lock, flags);
-	queued = op->state == RTRS_SRV_OP_QUEUED;
-	if (queued)
-		next = rtrs_srv_op_release(op, slot);
-	spin_unlock_irqrestore(&slot->lock, flags);
-	if (queued)
-		rtrs_srv_op_finish(path, next);
-}
-
 /**
  * rtrs_srv_io_stop() - take no more requests and wait until those there are are finished
  * @path: the path, CLOSING; its queue pairs are in error but not drained yet
@@ -816,27 +679,4 @@ void rtrs_srv_io_stop(struct rtrs_srv_path *path)
 	for (i = 0; path->ops && i < path->geo->queue_depth; i++)
 		rtrs_srv_op_drop_queued(&path->ops[i]);
 	wait_for_completion(&path->ops_done);
-}
-
-/**
- * rtrs_srv_io_init() - create what all paths share
- *
- * Context: module init.
- * Return: 0 or -ENOMEM.
- */
-int rtrs_srv_io_init(void)
-{
-	/* Not shared with tear-down, which waits for what runs here. */
-	rtrs_srv_io_wq = alloc_workqueue("rtrs-server-io", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return rtrs_srv_io_wq ? 0 : -ENOMEM;
-}
-
-/**
- * rtrs_srv_io_exit() - undo rtrs_srv_io_init()
- *
- * Context: module exit; no path is left.
- */
-void rtrs_srv_io_exit(void)
-{
-	destroy_workqueue(rtrs_srv_io_wq);
 }

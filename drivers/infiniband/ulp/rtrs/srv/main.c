@@ -48,8 +48,8 @@ static void rtrs_srv_get_geo(struct rtrs_srv_geo *geo)
  * @ops: callbacks, copied
  * @port: port number
  *
- * API specification section 3.  Sessions may come before it returns.  Several contexts can be open, each
- * on its port.
+ * API specification section 3.  Sessions may come before it returns.  Several contexts can be
+ * open, each on its port.
  *
  * Context: process, may sleep.
  * Return: the context or an ERR_PTR.
@@ -149,12 +149,12 @@ static int __init rtrs_srv_init(void)
 	ret = rtrs_srv_check_params();
 	if (ret)
 		return ret;
-	ret = rtrs_srv_io_init();
+	ret = rtrs_srv_slots_init();
 	if (ret)
 		return ret;
 	ret = rtrs_srv_sysfs_init();
 	if (ret) {
-		rtrs_srv_io_exit();
+		rtrs_srv_slots_exit();
 		return ret;
 	}
 	return 0;
@@ -163,7 +163,7 @@ static int __init rtrs_srv_init(void)
 static void __exit rtrs_srv_exit(void)
 {
 	rtrs_srv_sysfs_exit();
-	rtrs_srv_io_exit();
+	rtrs_srv_slots_exit();
 }
 
 module_init(rtrs_srv_init);

@@ -2,11 +2,13 @@
 /*
  * The path object and the one place that writes its state.
  *
- * Operation: CM events, completions, timers and people only produce events.  The step to CLOSING, which
- * happens once, queues the close work; everything a path has is taken down there and nowhere else.
+ * Operation: CM events, completions, timers and people only produce events.  The step to CLOSING,
+ * which happens once, queues the close work; everything a path has is taken down there and nowhere
+ * else.
  *
- * Ownership: the reference of kobject_init() belongs to the close work, which drops it last.  Handlers
- * and works that use a path hold no reference: the close work waits for each kind of them.
+ * Ownership: the reference of kobject_init() belongs to the close work, which drops it last.
+ * Handlers and works that use a path hold no reference: the close work waits for each kind of
+ * them.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -200,8 +202,8 @@ bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event ev
  * rtrs_srv_path_start_info() - INFO_REQ came, have it handled
  * @path: the path
  *
- * Nothing happens if the path is being closed: after the step to CLOSING the info work is never queued
- * again, so the close work has to wait for it only once.
+ * Nothing happens if the path is being closed: after the step to CLOSING the info work is never
+ * queued again, so the close work has to wait for it only once.
  *
  * Context: any.
  */

@@ -2,8 +2,9 @@
 /*
  * Objects of rtrs-server.
  *
- * A context (one ULP on one port) has sessions, a session has paths and slots, a path has connections
- * and one operation per slot.  Tracing code of ULPs reads @dir of struct rtrs_srv_op from this header.
+ * A context (one ULP on one port) has sessions, a session has paths and slots, a path has
+ * connections and one operation per slot.  Tracing code of ULPs reads @dir of struct rtrs_srv_op
+ * from this header.
  */
 #ifndef _RTRS_SRV_H
 #define _RTRS_SRV_H
@@ -37,6 +38,9 @@ struct rtrs_srv_path;
 /* User messages up to this length are copied into the operation itself, longer ones into its page. */
 #define RTRS_SRV_USR_SMALL_BYTES	64
 
+/* Payload of a WRITE up to this length is copied instead of invalidating the chunk's key. */
+#define RTRS_SRV_COPY_BYTES		32768
+
 /**
  * enum rtrs_srv_op_state - where an operation is
  * @RTRS_SRV_OP_IDLE: the client owns the slot
@@ -59,9 +63,9 @@ enum rtrs_srv_op_state {
 /**
  * struct rtrs_srv_op - the request in a slot of a path
  *
- * I: fixed while the path serves.  L: lock of the slot; the steps to ANSWERED, by the
- * owner, and to CANCELLED are a cmpxchg.  O: the owner: from CLAIMED on the handler, the ULP, the responder, one after the other.
- * W: @wait_lock of the connection.
+ * I: fixed while the path serves.  L: lock of the slot; the steps to ANSWERED, by the owner, and
+ * to CANCELLED are a cmpxchg.  O: the owner: from CLAIMED on the handler, the ULP, the responder,
+ * one after the other.  W: @wait_lock of the connection.
  *
  * @dir: O. READ or WRITE
  * @rereg: O. the response registers the chunk again
@@ -71,6 +75,8 @@ enum rtrs_srv_op_state {
  * @path: I. the path
  * @conn: O. connection the request came on and the response leaves on
  * @hdr: O. private copy of the header, checked
+ * @data: O. what the ULP gets as data: @chunk or @copy
+ * @copy: O. private memory for a small WRITE's data, NULL until first needed
  * @chunk: I. the slot's memory
  * @chunk_dma: I. its DMA address
  * @mr: I. memory region of the chunk alone, NULL if keys stay
@@ -93,6 +99,8 @@ struct rtrs_srv_op {
 	struct rtrs_srv_path *path;
 	struct rtrs_srv_conn *conn;
 	struct rtrs_io_hdr hdr;
+	void *data;
+	void *copy;
 	void *chunk;
 	u64 chunk_dma;
 	struct rtrs_mr *mr;
@@ -110,7 +118,8 @@ struct rtrs_srv_op {
 /**
  * struct rtrs_srv_slot - a slot of a session: operations of all paths in order of arrival
  *
- * At most one of the list is RUNNING, and none behind it runs.  A cache line each: different CPUs serve different slots.
+ * At most one of the list is RUNNING, and none behind it runs.  A cache line each: different CPUs
+ * serve different slots.
  *
  * @lock: guards @ops and the state of the operations in it
  * @ops: struct rtrs_srv_op by @slot_entry
@@ -171,8 +180,8 @@ struct rtrs_srv_info {
 /**
  * struct rtrs_srv_path - a path of a session
  *
- * I: fixed from creation.  S: @lock for writers.  M: mutex of the context.  N: set by the info work,
- * cleared by the close work, which waits for the info work first.
+ * I: fixed from creation.  S: @lock for writers.  M: mutex of the context.  N: set by the info
+ * work, cleared by the close work, which waits for the info work first.
  *
  * @kobj: reference count of the object and its directory in sysfs
  * @entry: M. in the session's list
@@ -343,6 +352,28 @@ static inline enum rtrs_srv_path_state rtrs_srv_path_state(const struct rtrs_srv
 }
 
 /**
+ * rtrs_srv_path_serves() - does a path take and answer requests at this moment
+ * @path: the path
+ *
+ * Return: true if it is CONNECTED.
+ */
+static inline bool rtrs_srv_path_serves(const struct rtrs_srv_path *path)
+{
+	return rtrs_srv_path_state(path) == RTRS_SRV_PATH_CONNECTED;
+}
+
+/**
+ * rtrs_srv_op_slot() - the slot of an operation
+ * @op: the operation
+ *
+ * Return: the session's slot, shared with the operations of other paths.
+ */
+static inline struct rtrs_srv_slot *rtrs_srv_op_slot(const struct rtrs_srv_op *op)
+{
+	return &op->path->sess->slots[op->slot];
+}
+
+/**
  * rtrs_srv_path_fail() - close a path because something went wrong, and say what
  * @path: the path
  * @fmt: what went wrong, format and arguments
@@ -380,9 +411,19 @@ void rtrs_srv_sess_release_name(struct rtrs_srv_path *path);
 int rtrs_srv_sess_path_up(struct rtrs_srv_path *path);
 void rtrs_srv_sess_path_down(struct rtrs_srv_path *path);
 
+/* slots.c: order of the operations of a slot */
+int rtrs_srv_op_claim(struct rtrs_srv_op *op);
+int rtrs_srv_op_queue(struct rtrs_srv_op *op);
+void rtrs_srv_op_start(struct rtrs_srv_op *op);
+struct rtrs_srv_op *rtrs_srv_op_release(struct rtrs_srv_op *op, struct rtrs_srv_slot *slot);
+void rtrs_srv_op_finish(struct rtrs_srv_path *path, struct rtrs_srv_op *next);
+void rtrs_srv_op_drop(struct rtrs_srv_op *op);
+void rtrs_srv_op_drop_queued(struct rtrs_srv_op *op);
+void rtrs_srv_slot_start_next(struct rtrs_srv_slot *slot);
+int rtrs_srv_slots_init(void);
+void rtrs_srv_slots_exit(void);
+
 /* io.c: requests and responses */
-int rtrs_srv_io_init(void);
-void rtrs_srv_io_exit(void);
 int rtrs_srv_io_create_ops(struct rtrs_srv_path *path);
 void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path);
 void rtrs_srv_io_stop(struct rtrs_srv_path *path);

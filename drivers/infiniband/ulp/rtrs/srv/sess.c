@@ -2,11 +2,12 @@
 /*
  * Sessions: their slots, their names, and what the ULP is told about them.
  *
- * Names are unique among all contexts: they are directories in sysfs.  A name belongs to a session from
- * the first valid INFO_REQ until the close work of the last path that brought one.
+ * Names are unique among all contexts: they are directories in sysfs.  A name belongs to a session
+ * from the first valid INFO_REQ until the close work of the last path that brought one.
  *
- * Ordering: the ULP sees CONNECTED before the first request of a session and DISCONNECTED after the
- * last one was answered: paths count as up from before they serve until their operations are finished.
+ * Ordering: the ULP sees CONNECTED before the first request of a session and DISCONNECTED after
+ * the last one was answered: paths count as up from before they serve until their operations are
+ * finished.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -106,7 +107,8 @@ static bool rtrs_srv_sess_name_taken(const struct rtrs_srv_sess *sess, const cha
  * @path: the path
  * @name: the name, valid
  *
- * Protocol section 4: no other session may have the name, and all paths of a session bring the same.
+ * Protocol section 4: no other session may have the name, and all paths of a session bring the
+ * same.
  *
  * Context: process, may sleep; info work of the path.
  * Return: 0; -EPERM if another session has the name; -EINVAL if this session has another name.

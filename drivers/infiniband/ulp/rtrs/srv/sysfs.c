@@ -2,10 +2,10 @@
 /*
  * /sys/class/rtrs-server/<session>/paths/<client>@<server>/ (sysfs specification section 2).
  *
- * Ordering: a session's directory is there while at least one of its paths is up, a path's directory
- * from right before it serves until the close work starts to free things.  Removing a directory waits
- * for the attributes being read or written, except for "disconnect", which removes itself and holds
- * a reference instead.
+ * Ordering: a session's directory is there while at least one of its paths is up, a path's
+ * directory from right before it serves until the close work starts to free things.  Removing a
+ * directory waits for the attributes being read or written, except for "disconnect", which removes
+ * itself and holds a reference instead.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
