@@ -43,6 +43,8 @@ static const struct {
 		"already open in this session with fewer rights" },
 	[RNBD_SRV_TOO_MANY] = { -EMFILE, "too_many",
 		"too many open devices in this session" },
+	[RNBD_SRV_CANNOT_OPEN] = { -EIO, "cannot_open",
+		"no block device of that name can be opened below dev_search_path" },
 	[RNBD_SRV_BIG_BLOCKS] = { -EINVAL, "big_blocks",
 		"logical blocks above 32768 bytes cannot be exported" },
 	[RNBD_SRV_NO_DEVICE] = { -ENOTCONN, "no_device", "device id is not open" },
@@ -52,10 +54,10 @@ static const struct {
 	[RNBD_SRV_BAD_ALIGN] = { -EINVAL, "bad_align",
 		"range is empty or not made of whole logical blocks" },
 	[RNBD_SRV_OUT_OF_RANGE] = { -EIO, "out_of_range", "range ends behind the device" },
-	[RNBD_SRV_READ_ONLY] = { -EROFS, "read_only", "device is open read-only" },
+	[RNBD_SRV_READ_ONLY] = { -EROFS, "read_only", "device is read-only" },
 	[RNBD_SRV_UNSUPPORTED] = { -EOPNOTSUPP, "unsupported", "not supported by the device" },
-	[RNBD_SRV_BUSY] = { -EBUSY, "busy", "more requests than slots" },
-	[RNBD_SRV_SYSTEM] = { -EIO, "system", "refused by the system" },
+	[RNBD_SRV_NO_MEMORY] = { -ENOMEM, "no_memory", "out of memory" },
+	[RNBD_SRV_SYSTEM] = { -EIO, "system", "error of the system" },
 };
 
 /**

@@ -27,16 +27,17 @@
  * @RNBD_SRV_WRITER_EXISTS: the access mode does not go with the writers the device has
  * @RNBD_SRV_MORE_RIGHTS: open again under the same name with more rights
  * @RNBD_SRV_TOO_MANY: the session has its fill of open devices
+ * @RNBD_SRV_CANNOT_OPEN: not a rule but an error of opening the block device, whose errno goes out
  * @RNBD_SRV_BIG_BLOCKS: logical blocks of the device do not fit the protocol
  * @RNBD_SRV_NO_DEVICE: device id not open, or closed by force
  * @RNBD_SRV_BAD_OP: unknown operation
  * @RNBD_SRV_BAD_DATA: data length does not go with operation and byte count
  * @RNBD_SRV_BAD_ALIGN: range is not made of whole logical blocks, or is empty
  * @RNBD_SRV_OUT_OF_RANGE: range ends behind the device
- * @RNBD_SRV_READ_ONLY: modifies a device opened read-only
+ * @RNBD_SRV_READ_ONLY: modifies a device opened read-only, or one that is read-only here
  * @RNBD_SRV_UNSUPPORTED: the device cannot do the operation
- * @RNBD_SRV_BUSY: more requests at a time than the session has slots
- * @RNBD_SRV_SYSTEM: not a rule but an error of the system, whose errno goes out
+ * @RNBD_SRV_NO_MEMORY: no memory for an I/O
+ * @RNBD_SRV_SYSTEM: not a rule but another error of the system, whose errno goes out
  * @RNBD_SRV_VERDICT__NR: number of verdicts
  */
 enum rnbd_srv_verdict {
@@ -50,6 +51,7 @@ enum rnbd_srv_verdict {
 	RNBD_SRV_WRITER_EXISTS,
 	RNBD_SRV_MORE_RIGHTS,
 	RNBD_SRV_TOO_MANY,
+	RNBD_SRV_CANNOT_OPEN,
 	RNBD_SRV_BIG_BLOCKS,
 	RNBD_SRV_NO_DEVICE,
 	RNBD_SRV_BAD_OP,
@@ -58,7 +60,7 @@ enum rnbd_srv_verdict {
 	RNBD_SRV_OUT_OF_RANGE,
 	RNBD_SRV_READ_ONLY,
 	RNBD_SRV_UNSUPPORTED,
-	RNBD_SRV_BUSY,
+	RNBD_SRV_NO_MEMORY,
 	RNBD_SRV_SYSTEM,
 	RNBD_SRV_VERDICT__NR
 };
@@ -88,7 +90,7 @@ struct rnbd_srv_io_req {
  * @nsectors: size in sectors of 512 bytes
  * @logical_block_size: bytes, a power of two of at least 512
  * @ops: bit per enum rnbd_io_op the device can do
- * @writable: opened for writing
+ * @writable: may be written
  */
 struct rnbd_srv_io_rules {
 	u64 nsectors;

@@ -74,3 +74,22 @@ void rnbd_srv_backend_limits(const struct rnbd_srv_backend *backend, struct rnbd
 		.fua			  = bdev_fua(bdev),
 	};
 }
+
+/**
+ * rnbd_srv_backend_rules() - bring rules up to date with a block device
+ * @backend: the device
+ * @rules: rules of an open device; what may have changed since is set: size, block size, and not
+ *	   writable any more
+ *
+ * Context: any.
+ */
+void rnbd_srv_backend_rules(const struct rnbd_srv_backend *backend,
+			    struct rnbd_srv_io_rules *rules)
+{
+	struct block_device *bdev = backend->bdev;
+
+	rules->nsectors = bdev_nr_sectors(bdev);
+	rules->logical_block_size = bdev_logical_block_size(bdev);
+	if (bdev_read_only(bdev))
+		rules->writable = false;
+}

@@ -19,6 +19,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/limits.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "../proto/opmap.h"
@@ -59,7 +60,8 @@ int rnbd_srv_devs_init(const char *search_path, const struct kobj_type *type)
 {
 	rnbd_srv_devs.search_path = search_path;
 	rnbd_srv_devs.type = type;
-	rnbd_srv_devs.wq = alloc_workqueue("rnbd_server_close", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/* Not for memory reclaim: drivers may flush any workqueue when their device is released. */
+	rnbd_srv_devs.wq = alloc_workqueue("rnbd_server_close", WQ_UNBOUND, 0);
 	return rnbd_srv_devs.wq ? 0 : -ENOMEM;
 }
 
@@ -84,6 +86,7 @@ static void rnbd_srv_dev_io_gone(struct percpu_ref *ref)
 static void rnbd_srv_dev_close_work(struct work_struct *work)
 {
 	struct rnbd_srv_dev *dev = container_of(work, struct rnbd_srv_dev, close_work);
+	unsigned int noio = memalloc_noio_save();
 	struct rnbd_srv_sess *sess = dev->sess;
 	struct rnbd_srv_msg *msg, *next;
 	LIST_HEAD(waiters);
@@ -92,6 +95,7 @@ static void rnbd_srv_dev_close_work(struct work_struct *work)
 	trace_rnbd_srv_dev_close(dev);
 	rnbd_srv_export_detach(dev);
 	rnbd_srv_backend_close(&dev->backend);
+	memalloc_noio_restore(noio);
 
 	scoped_guard(mutex, &sess->lock) {
 		list_del(&dev->sess_entry);
@@ -101,8 +105,9 @@ static void rnbd_srv_dev_close_work(struct work_struct *work)
 			xa_erase(&sess->devs, dev->id);
 		list_splice_init(&dev->close_ops, &waiters);
 	}
-	pr_info("session %*pE: closed \"%*pE\", id %u%s\n", RNBD_SRV_STR(sess->name),
-		RNBD_SRV_STR(dev->name), dev->id, by_force ? ", by force" : "");
+	if (__ratelimit(&sess->admin_limit))
+		pr_info("session %*pE: closed \"%*pE\", id %u%s\n", RNBD_SRV_STR(sess->name),
+			RNBD_SRV_STR(dev->name), dev->id, by_force ? ", by force" : "");
 	complete_all(&dev->closed);
 	list_for_each_entry_safe(msg, next, &waiters, entry) {
 		rtrs_srv_resp_rdma(msg->id, 0);
@@ -165,7 +170,7 @@ static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_l
 	*verdict = rnbd_srv_export_path(path, PATH_MAX, rnbd_srv_devs.search_path, dev->sess->name,
 					dev->name);
 	if (*verdict == RNBD_SRV_OK) {
-		*verdict = RNBD_SRV_SYSTEM;
+		*verdict = RNBD_SRV_CANNOT_OPEN;
 		ret = rnbd_srv_backend_open(&dev->backend, path, dev->rules.writable);
 	} else {
 		ret = rnbd_srv_verdict_errno(*verdict);
@@ -180,7 +185,6 @@ static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_l
 		rnbd_srv_backend_close(&dev->backend);
 		return rnbd_srv_verdict_errno(*verdict);
 	}
-	dev->rules.logical_block_size = lim->logical_block_size;
 	dev->rules.ops = rnbd_srv_limits_ops(lim);
 	*verdict = RNBD_SRV_SYSTEM;
 	return 0;
@@ -214,9 +218,10 @@ static int rnbd_srv_dev_publish(struct rnbd_srv_dev *dev, struct rnbd_srv_opened
 	dev->state = RNBD_SRV_DEV_LIVE;
 	opened->id = dev->id;
 	trace_rnbd_srv_dev_open(dev);
-	pr_info("session %*pE: opened \"%*pE\" (%pg) as %s, id %u\n", RNBD_SRV_STR(sess->name),
-		RNBD_SRV_STR(dev->name), dev->backend.bdev, rnbd_access_mode_name(dev->access_mode),
-		dev->id);
+	if (__ratelimit(&sess->admin_limit))
+		pr_info("session %*pE: opened \"%*pE\" (%pg) as %s, id %u\n",
+			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(dev->name), dev->backend.bdev,
+			rnbd_access_mode_name(dev->access_mode), dev->id);
 	xa_store(&sess->devs, dev->id, dev, GFP_KERNEL);
 	return 0;
 }
@@ -262,7 +267,7 @@ err_put_dev:
  * rnbd_srv_dev_reopen() - look for a device that the session has open under a name already
  * @sess: the session
  * @req: what the client asks for
- * @opened: filled in if there is such a device and its mode allows this open
+ * @opened: filled in if there is such a device
  * @verdict: set if there is such a device: RNBD_SRV_OK or why this open is not allowed
  *
  * Context: process; takes the session's lock.
@@ -277,9 +282,11 @@ bool rnbd_srv_dev_reopen(struct rnbd_srv_sess *sess, const struct rnbd_srv_open_
 	list_for_each_entry(dev, &sess->dev_list, sess_entry) {
 		if (dev->state != RNBD_SRV_DEV_LIVE || strcmp(dev->name, req->name))
 			continue;
-		*verdict = rnbd_srv_check_reopen(dev->access_mode, req->access_mode);
 		opened->id = dev->id;
 		rnbd_srv_backend_limits(&dev->backend, &opened->lim);
+		*verdict = rnbd_srv_check_reopen(dev->access_mode, req->access_mode);
+		if (*verdict == RNBD_SRV_OK)
+			*verdict = rnbd_srv_check_limits(&opened->lim);
 		return true;
 	}
 	return false;

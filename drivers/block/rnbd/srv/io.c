@@ -3,8 +3,8 @@
  * Block requests of clients, as bios.
  *
  * Operation: an I/O with its bio comes from the session's pool, which has one for each slot of
- * the transport, so nothing is allocated and nothing waits.  More requests than slots can only
- * come from a peer that breaks the protocol; it gets an error.
+ * the transport, so as a rule nothing is allocated and nothing waits.  The exception: with nearly
+ * all in use, a search through the pool can miss the one that becomes free behind it.
  *
  * Ownership: once submitted, the bio belongs to the block layer, and its end frees the I/O, drops
  * the count of the device and answers the request, in this order: as soon as the answer is out,
@@ -12,11 +12,16 @@
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
+#include <linux/limits.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "../proto/opmap.h"
 #include "io.h"
 #include "trace.h"
+
+/* Number, for tracepoints, of an I/O that is not from a pool. */
+#define RNBD_SRV_IO_NO_POOL	UINT_MAX
 
 /* Operation and fixed flags of a bio, by enum rnbd_io_op. */
 static const blk_opf_t rnbd_srv_io_opf[RNBD_OP__NR] = {
@@ -68,6 +73,28 @@ void rnbd_srv_io_pool_exit(struct rnbd_srv_io_pool *pool)
 	kvfree(pool->ios);
 }
 
+static struct rnbd_srv_io *rnbd_srv_io_get(struct rnbd_srv_io_pool *pool)
+{
+	struct rnbd_srv_io *io;
+	int nr;
+
+	nr = sbitmap_get(&pool->map);
+	if (likely(nr >= 0))
+		return &pool->ios[nr];
+	io = kzalloc(sizeof(*io), GFP_NOIO);
+	if (io)
+		io->nr = RNBD_SRV_IO_NO_POOL;
+	return io;
+}
+
+static void rnbd_srv_io_put(struct rnbd_srv_io *io)
+{
+	if (likely(io->pool))
+		sbitmap_put(&io->pool->map, io->nr);
+	else
+		kfree(io);
+}
+
 static void rnbd_srv_io_end(struct bio *bio)
 {
 	struct rnbd_srv_io *io = container_of(bio, struct rnbd_srv_io, bio);
@@ -77,7 +104,7 @@ static void rnbd_srv_io_end(struct bio *bio)
 
 	trace_rnbd_srv_io_done(dev, io->nr, ret);
 	bio_uninit(bio);
-	sbitmap_put(&io->pool->map, io->nr);
+	rnbd_srv_io_put(io);
 	percpu_ref_put(&dev->io_ref);
 	rtrs_srv_resp_rdma(id, ret);
 }
@@ -92,7 +119,7 @@ static void rnbd_srv_io_end(struct bio *bio)
  * @id: the transport's request, answered by the end of the bio with RNBD_SRV_OK
  *
  * Context: process; the block layer may sleep.
- * Return: RNBD_SRV_OK, or RNBD_SRV_BUSY and nothing is started.
+ * Return: RNBD_SRV_OK, or RNBD_SRV_NO_MEMORY and nothing is started.
  */
 enum rnbd_srv_verdict rnbd_srv_io_submit(struct rnbd_srv_io_pool *pool, struct rnbd_srv_dev *dev,
 					 const struct rnbd_srv_io_req *req, void *data,
@@ -100,17 +127,15 @@ enum rnbd_srv_verdict rnbd_srv_io_submit(struct rnbd_srv_io_pool *pool, struct r
 {
 	blk_opf_t opf = rnbd_srv_io_opf[req->op];
 	struct rnbd_srv_io *io;
-	int nr;
 
-	nr = sbitmap_get(&pool->map);
-	if (nr < 0)
-		return RNBD_SRV_BUSY;
+	io = rnbd_srv_io_get(pool);
+	if (!io)
+		return RNBD_SRV_NO_MEMORY;
 
 	if (req->sync)
 		opf |= REQ_SYNC;
 	if (req->fua)
 		opf |= REQ_FUA;
-	io = &pool->ios[nr];
 	io->id = id;
 	io->dev = dev;
 	bio_init(&io->bio, dev->backend.bdev, &io->vec, 1, opf);
@@ -121,7 +146,7 @@ enum rnbd_srv_verdict rnbd_srv_io_submit(struct rnbd_srv_io_pool *pool, struct r
 		__bio_add_page(&io->bio, virt_to_page(data), req->bytes, offset_in_page(data));
 	else
 		io->bio.bi_iter.bi_size = req->bytes;
-	trace_rnbd_srv_io_start(dev, nr, req);
+	trace_rnbd_srv_io_start(dev, io->nr, req);
 	submit_bio(&io->bio);
 	return RNBD_SRV_OK;
 }

@@ -13,9 +13,30 @@
 #include "sess.h"
 
 static ushort rnbd_srv_port_nr = RNBD_DEFAULT_PORT;
-module_param_named(port_nr, rnbd_srv_port_nr, ushort, 0444);
+
+static int rnbd_srv_port_nr_set(const char *val, const struct kernel_param *kp)
+{
+	int ret = param_set_ushort(val, kp);
+
+	if (!ret && !*(ushort *)kp->arg)
+		ret = -EINVAL;
+	if (ret)
+		pr_err("parameter port_nr=%*pE is not valid, allowed is 1 to %u\n",
+		       RNBD_SRV_STR(val), USHRT_MAX);
+	return ret;
+}
+
+static const struct kernel_param_ops rnbd_srv_port_nr_ops = {
+	.set = rnbd_srv_port_nr_set,
+	.get = param_get_ushort,
+};
+__MODULE_PARM_TYPE(port_nr, "ushort");
+module_param_cb(port_nr, &rnbd_srv_port_nr_ops, &rnbd_srv_port_nr, 0444);
 MODULE_PARM_DESC(port_nr,
 		 "Port to listen on, 1..65535 (default: " __stringify(RNBD_DEFAULT_PORT) ")");
+
+/* How much of a value that is too long is shown. */
+#define RNBD_SRV_SHOWN_BYTES	32
 
 static char rnbd_srv_search_path_value[PATH_MAX] = "/";
 
@@ -24,8 +45,8 @@ static int rnbd_srv_search_path_set(const char *val, const struct kernel_param *
 	int ret = rnbd_srv_search_path(kp->arg, PATH_MAX, val);
 
 	if (ret)
-		pr_err("dev_search_path: %zu bytes, allowed are at most %d\n", strlen(val),
-		       PATH_MAX - 1);
+		pr_err("parameter dev_search_path=%*pE... is not valid: %zu bytes, allowed are at most %d\n",
+		       RNBD_SRV_SHOWN_BYTES, val, strlen(val), PATH_MAX - 1);
 	return ret;
 }
 
@@ -38,6 +59,7 @@ static const struct kernel_param_ops rnbd_srv_search_path_ops = {
 	.set = rnbd_srv_search_path_set,
 	.get = rnbd_srv_search_path_get,
 };
+__MODULE_PARM_TYPE(dev_search_path, "string");
 module_param_cb(dev_search_path, &rnbd_srv_search_path_ops, rnbd_srv_search_path_value, 0444);
 MODULE_PARM_DESC(dev_search_path,
 		 "Directory that the device names of clients begin in, less than 4096 bytes; "
@@ -59,7 +81,7 @@ static int rnbd_srv_rdma_ev(void *priv, struct rtrs_srv_op *id, void *data, size
 	case RNBD_MSG_CLOSE:
 		return rnbd_srv_sess_queue(sess, id, data, data_len, usr, usr_len);
 	}
-	return rnbd_srv_sess_refuse_type(sess, type);
+	return rnbd_srv_sess_refuse_type(sess, type, usr_len);
 }
 
 static int rnbd_srv_link_ev(struct rtrs_srv_sess *rtrs, enum rtrs_srv_link_ev ev, void *priv)
@@ -71,11 +93,10 @@ static int rnbd_srv_link_ev(struct rtrs_srv_sess *rtrs, enum rtrs_srv_link_ev ev
 	switch (ev) {
 	case RTRS_SRV_LINK_EV_CONNECTED:
 		sess = rnbd_srv_sess_create(rtrs);
-		ret = PTR_ERR_OR_ZERO(sess);
-		if (!ret)
-			rtrs_srv_set_sess_priv(rtrs, sess);
+		if (IS_ERR(sess))
+			ret = PTR_ERR(sess);
 		else
-			pr_err("new session refused: error %d\n", ret);
+			rtrs_srv_set_sess_priv(rtrs, sess);
 		break;
 	case RTRS_SRV_LINK_EV_DISCONNECTED:
 		rtrs_srv_set_sess_priv(rtrs, NULL);
@@ -94,13 +115,9 @@ static int __init rnbd_srv_init(void)
 	};
 	int ret;
 
-	if (!rnbd_srv_port_nr) {
-		pr_err("port_nr: 0 is not allowed, 1..65535 are\n");
-		return -EINVAL;
-	}
 	ret = rnbd_srv_ctl_init();
 	if (ret) {
-		pr_err("cannot create class rnbd-server: error %d\n", ret);
+		pr_err("cannot create class rnbd-server: error %pe\n", ERR_PTR(ret));
 		return ret;
 	}
 	ret = rnbd_srv_devs_init(rnbd_srv_search_path_value, &rnbd_srv_ctl_dev_type);
@@ -113,7 +130,7 @@ static int __init rnbd_srv_init(void)
 	rnbd_srv_ctx = rtrs_srv_open(&ops, rnbd_srv_port_nr);
 	if (IS_ERR(rnbd_srv_ctx)) {
 		ret = PTR_ERR(rnbd_srv_ctx);
-		pr_err("port_nr: cannot listen on %u: error %d\n", rnbd_srv_port_nr, ret);
+		pr_err("cannot listen on port_nr=%u: error %pe\n", rnbd_srv_port_nr, rnbd_srv_ctx);
 		goto err_exit_sessions;
 	}
 	return 0;

@@ -5,7 +5,7 @@
  * Operation: block requests are decoded, checked and submitted where the transport delivers them.
  * SESS_INFO, OPEN and CLOSE may take long, so they wait in a queue of the session and are handled
  * one after the other by a work; that order makes a message that the client sent twice, over two
- * paths, harmless. Only the last part of a CLOSE does not happen there, see dev.c.
+ * paths, harmless.  Only the last part of a CLOSE does not happen there, see dev.c.
  *
  * Ownership: the user message is the transport's until the request is answered, but it is copied
  * all the same.  The result area is ours until then, and written once, right before the answer.
@@ -16,16 +16,19 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/blkdev.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "../proto/opmap.h"
+#include "backend.h"
 #include "dev.h"
 #include "io.h"
 #include "sess.h"
 #include "trace.h"
+
+/* Messages about opened and closed devices, per session and interval. */
+#define RNBD_SRV_ADMIN_BURST	100
 
 /**
  * struct rnbd_srv_sessions - all sessions of this server
@@ -52,7 +55,11 @@ static struct rnbd_srv_sessions rnbd_srv_sessions = {
  */
 int rnbd_srv_sessions_init(void)
 {
-	rnbd_srv_sessions.wq = alloc_workqueue("rnbd_server", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/*
+	 * Not for memory reclaim: a driver may flush any workqueue when its device is opened.  So
+	 * whoever is, as the transport's callbacks, must not flush this one.
+	 */
+	rnbd_srv_sessions.wq = alloc_workqueue("rnbd_server", WQ_UNBOUND, 0);
 	return rnbd_srv_sessions.wq ? 0 : -ENOMEM;
 }
 
@@ -97,36 +104,48 @@ static void rnbd_srv_sess_refuse(struct rnbd_srv_sess *sess, int type,
 	trace_rnbd_srv_refuse(sess, type, verdict, error);
 }
 
+/* Refuse a message that is not what its type demands.  Returns the errno that answers it. */
+static int rnbd_srv_sess_refuse_msg(struct rnbd_srv_sess *sess, int type, size_t usr_len,
+				    enum rnbd_srv_verdict verdict)
+{
+	int ret = rnbd_srv_verdict_errno(verdict);
+
+	rnbd_srv_sess_refuse(sess, type, verdict, ret);
+	if (__ratelimit(&sess->refuse_limit))
+		pr_warn("session %*pE: message of type %d, %zu bytes, refused: %s\n",
+			RNBD_SRV_STR(sess->name), type, usr_len, rnbd_srv_verdict_text(verdict));
+	return ret;
+}
+
 /**
  * rnbd_srv_sess_refuse_type() - refuse a message of unknown type
  * @sess: the session
  * @type: what rnbd_srv_msg_type() said
+ * @usr_len: length of the message in bytes
  *
  * Context: any.
  * Return: the errno that answers the client.
  */
-int rnbd_srv_sess_refuse_type(struct rnbd_srv_sess *sess, int type)
+int rnbd_srv_sess_refuse_type(struct rnbd_srv_sess *sess, int type, size_t usr_len)
 {
-	enum rnbd_srv_verdict verdict = type < 0 ? RNBD_SRV_BAD_LENGTH : RNBD_SRV_BAD_TYPE;
-	int ret = rnbd_srv_verdict_errno(verdict);
-
-	rnbd_srv_sess_refuse(sess, type, verdict, ret);
-	if (__ratelimit(&sess->ratelimit))
-		pr_warn("session %*pE: message of type %d refused: %s\n", RNBD_SRV_STR(sess->name),
-			type, rnbd_srv_verdict_text(verdict));
-	return ret;
+	return rnbd_srv_sess_refuse_msg(sess, type, usr_len,
+					type < 0 ? RNBD_SRV_BAD_LENGTH : RNBD_SRV_BAD_TYPE);
 }
 
 static int rnbd_srv_sess_refuse_io(struct rnbd_srv_sess *sess, const struct rnbd_srv_io_req *req,
-				   const char *name, enum rnbd_srv_verdict verdict)
+				   const struct rnbd_srv_dev *dev, size_t data_len,
+				   enum rnbd_srv_verdict verdict)
 {
+	const struct rnbd_op_desc *desc = rnbd_op_desc(req->op);
 	int ret = rnbd_srv_verdict_errno(verdict);
+	const char *name = dev ? dev->name : "";
 
 	rnbd_srv_sess_refuse(sess, RNBD_MSG_IO, verdict, ret);
-	if (__ratelimit(&sess->ratelimit))
-		pr_warn("session %*pE: device \"%*pE\", id %u: op %u, sector %llu, %u bytes refused: %s\n",
+	if (__ratelimit(&sess->refuse_limit))
+		pr_warn("session %*pE: device \"%*pE\", id %u: op %u (%s), sector %llu, %u bytes, %zu of data, refused: %s\n",
 			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(name), req->device_id, req->op,
-			req->sector, req->bytes, rnbd_srv_verdict_text(verdict));
+			desc ? desc->name : "unknown", req->sector, req->bytes, data_len,
+			rnbd_srv_verdict_text(verdict));
 	return ret;
 }
 
@@ -139,7 +158,7 @@ static int rnbd_srv_sess_refuse_io(struct rnbd_srv_sess *sess, const struct rnbd
  * @usr: user message, of type IO
  * @usr_len: bytes at @usr
  *
- * Context: process; does not allocate, may sleep in the block layer.
+ * Context: process; may sleep in the block layer.
  * Return: 0 if the request will be answered, or the errno to answer it with.
  */
 int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *data,
@@ -152,12 +171,15 @@ int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *d
 	int ret;
 
 	verdict = rnbd_srv_get_io(usr, usr_len, data_len, READ_ONCE(sess->ver), &req);
+	if (verdict == RNBD_SRV_BAD_LENGTH)
+		return rnbd_srv_sess_refuse_msg(sess, RNBD_MSG_IO, usr_len, verdict);
+	/* From here on the device is known, or at least its id. */
 	dev = rnbd_srv_dev_get_io(sess, req.device_id);
 	if (verdict == RNBD_SRV_OK && !dev)
 		verdict = RNBD_SRV_NO_DEVICE;
 	if (verdict == RNBD_SRV_OK) {
 		rules = dev->rules;
-		rules.nsectors = bdev_nr_sectors(dev->backend.bdev);
+		rnbd_srv_backend_rules(&dev->backend, &rules);
 		verdict = rnbd_srv_check_io(&req, &rules);
 	}
 	if (verdict == RNBD_SRV_OK)
@@ -165,7 +187,7 @@ int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *d
 	if (verdict == RNBD_SRV_OK)
 		return 0;
 
-	ret = rnbd_srv_sess_refuse_io(sess, &req, dev ? dev->name : "?", verdict);
+	ret = rnbd_srv_sess_refuse_io(sess, &req, dev, data_len, verdict);
 	if (dev)
 		percpu_ref_put(&dev->io_ref);
 	return ret;
@@ -199,7 +221,9 @@ int rnbd_srv_sess_queue(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void
 	spin_lock(&sess->queue_lock);
 	list_add_tail(&msg->entry, &sess->queue);
 	spin_unlock(&sess->queue_lock);
-	queue_work(rnbd_srv_sessions.wq, &sess->queue_work);
+	refcount_inc(&sess->refs);
+	if (!queue_work(rnbd_srv_sessions.wq, &sess->queue_work))
+		rnbd_srv_sess_put(sess);
 	return 0;
 }
 
@@ -218,17 +242,11 @@ static struct rnbd_srv_msg *rnbd_srv_sess_dequeue(struct rnbd_srv_sess *sess)
 static int rnbd_srv_sess_handle_info(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg)
 {
 	enum rnbd_srv_verdict verdict;
-	int ret;
 	u8 ver;
 
 	verdict = rnbd_srv_get_sess_info(msg->usr, msg->usr_len, msg->data_len, &ver);
-	if (verdict != RNBD_SRV_OK) {
-		ret = rnbd_srv_verdict_errno(verdict);
-		rnbd_srv_sess_refuse(sess, RNBD_MSG_SESS_INFO, verdict, ret);
-		pr_warn_ratelimited("session %*pE: SESS_INFO refused: %s\n",
-				    RNBD_SRV_STR(sess->name), rnbd_srv_verdict_text(verdict));
-		return ret;
-	}
+	if (verdict != RNBD_SRV_OK)
+		return rnbd_srv_sess_refuse_msg(sess, RNBD_MSG_SESS_INFO, msg->usr_len, verdict);
 	WRITE_ONCE(sess->ver, ver);
 	memset(msg->data, 0, msg->data_len);
 	rnbd_srv_put_sess_info_rsp(msg->data, ver);
@@ -249,10 +267,11 @@ static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv
 		ret = rnbd_srv_dev_open(sess, &req, &opened, &verdict);
 	if (ret) {
 		rnbd_srv_sess_refuse(sess, RNBD_MSG_OPEN, verdict, ret);
-		pr_warn_ratelimited("session %*pE: OPEN of \"%*pE\" as %s refused: %s (error %d)\n",
-				    RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req.name),
-				    rnbd_access_mode_name(req.access_mode),
-				    rnbd_srv_verdict_text(verdict), ret);
+		if (__ratelimit(&sess->admin_limit))
+			pr_warn("session %*pE: OPEN of \"%*pE\" as %s (%u) refused: %s (error %pe)\n",
+				RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req.name),
+				rnbd_access_mode_name(req.access_mode), req.access_mode,
+				rnbd_srv_verdict_text(verdict), ERR_PTR(ret));
 		return ret;
 	}
 	memset(msg->data, 0, msg->data_len);
@@ -268,13 +287,12 @@ static bool rnbd_srv_sess_handle_close(struct rnbd_srv_sess *sess, struct rnbd_s
 	u32 id;
 
 	verdict = rnbd_srv_get_close(msg->usr, msg->usr_len, &id);
-	*ret = rnbd_srv_verdict_errno(verdict);
-	if (verdict == RNBD_SRV_OK)
-		return rnbd_srv_dev_close(sess, id, msg);
-	rnbd_srv_sess_refuse(sess, RNBD_MSG_CLOSE, verdict, *ret);
-	pr_warn_ratelimited("session %*pE: CLOSE refused: %s\n", RNBD_SRV_STR(sess->name),
-			    rnbd_srv_verdict_text(verdict));
-	return false;
+	if (verdict != RNBD_SRV_OK) {
+		*ret = rnbd_srv_sess_refuse_msg(sess, RNBD_MSG_CLOSE, msg->usr_len, verdict);
+		return false;
+	}
+	*ret = 0;
+	return rnbd_srv_dev_close(sess, id, msg);
 }
 
 static void rnbd_srv_sess_handle(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg)
@@ -294,7 +312,7 @@ static void rnbd_srv_sess_handle(struct rnbd_srv_sess *sess, struct rnbd_srv_msg
 			return;
 		break;
 	default:
-		ret = rnbd_srv_sess_refuse_type(sess, type);
+		ret = rnbd_srv_sess_refuse_type(sess, type, msg->usr_len);
 	}
 	rtrs_srv_resp_rdma(msg->id, ret);
 	kfree(msg);
@@ -309,6 +327,7 @@ static void rnbd_srv_sess_queue_work(struct work_struct *work)
 	while ((msg = rnbd_srv_sess_dequeue(sess)))
 		rnbd_srv_sess_handle(sess, msg);
 	memalloc_noio_restore(noio);
+	rnbd_srv_sess_put(sess);
 }
 
 /**
@@ -342,12 +361,17 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	INIT_WORK(&sess->queue_work, rnbd_srv_sess_queue_work);
 	refcount_set(&sess->refs, 1);
 	init_completion(&sess->idle);
-	ratelimit_state_init(&sess->ratelimit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
+	ratelimit_state_init(&sess->admin_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     RNBD_SRV_ADMIN_BURST);
+	ratelimit_state_init(&sess->refuse_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
 	scoped_guard(mutex, &rnbd_srv_sessions.lock)
 		list_add_tail(&sess->entry, &rnbd_srv_sessions.list);
 	return sess;
 
 err_free_sess:
+	pr_err_ratelimited("session %*pE refused: error %pe\n", RNBD_SRV_STR(sess->name),
+			   ERR_PTR(ret));
 	kfree(sess);
 	return ERR_PTR(ret);
 }
@@ -362,8 +386,7 @@ void rnbd_srv_sess_destroy(struct rnbd_srv_sess *sess)
 {
 	scoped_guard(mutex, &rnbd_srv_sessions.lock)
 		list_del(&sess->entry);
-	/* All messages are answered, but the work that did it may not have returned. */
-	flush_work(&sess->queue_work);
+	/* All messages are answered, but the work that did it may still be on its way out. */
 	rnbd_srv_dev_close_all(sess);
 	rnbd_srv_sess_put(sess);
 	wait_for_completion(&sess->idle);

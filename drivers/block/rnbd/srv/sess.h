@@ -16,6 +16,6 @@ int rnbd_srv_sess_queue(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void
 			size_t data_len, const void *usr, size_t usr_len);
 int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *data,
 		     size_t data_len, const void *usr, size_t usr_len);
-int rnbd_srv_sess_refuse_type(struct rnbd_srv_sess *sess, int type);
+int rnbd_srv_sess_refuse_type(struct rnbd_srv_sess *sess, int type, size_t usr_len);
 
 #endif /* _RNBD_SRV_SESS_H */

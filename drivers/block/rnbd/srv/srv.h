@@ -64,7 +64,7 @@ enum rnbd_srv_dev_state {
  * @export: E: the export, while attached to it
  * @backend: I: the block device; valid while @io_ref has users
  * @io_ref: one count per I/O in flight, and one while not CLOSING
- * @rules: I: what I/O is checked against; the size is read from the device each time
+ * @rules: I: what I/O is checked against; what can change is read from the device each time
  * @close_work: releases everything once @io_ref has come to nothing
  * @closed: I: completed when the block device is released and the directory gone
  * @close_ops: S: CLOSE messages that wait for this
@@ -99,7 +99,7 @@ struct rnbd_srv_dev {
  * struct rnbd_srv_io - one I/O in flight
  * @id: the transport's request, answered when the bio ends
  * @dev: the device, on which this holds a count of io_ref
- * @pool: I: where this belongs
+ * @pool: I: where this belongs, NULL if it was allocated by itself
  * @nr: I: number within @pool
  * @vec: the data; a chunk is contiguous, so one element describes it
  * @bio: initialised for each I/O
@@ -136,10 +136,13 @@ struct rnbd_srv_io_pool {
  * @queue_lock: see the letters
  * @queue: Q: SESS_INFO, OPEN and CLOSE messages in the order they came
  * @queue_work: handles @queue
- * @refs: one for the transport, one per open device, one per sysfs write under way
+ * @refs: one for the transport, one per open device, one for @queue_work while it is queued or runs,
+ *	  one per sysfs write under way
  * @idle: completed when @refs has come to nothing
  * @refused: A: refused messages by enum rnbd_srv_verdict
- * @ratelimit: A: for messages about refused I/O, so that one client does not silence another
+ * @admin_limit: A: for messages about opened and closed devices
+ * @refuse_limit: A: for messages about anything else that is refused.  One of each for each session,
+ *		  so that one client does not silence another
  * @entry: in the list of all sessions, under the lock of that list
  * @name: I: name of the session; the transport lets none with a slash or a dot pass
  */
@@ -158,7 +161,8 @@ struct rnbd_srv_sess {
 	refcount_t refs;
 	struct completion idle;
 	atomic_long_t refused[RNBD_SRV_VERDICT__NR];
-	struct ratelimit_state ratelimit;
+	struct ratelimit_state admin_limit;
+	struct ratelimit_state refuse_limit;
 	struct list_head entry;
 	char name[NAME_MAX];
 };
