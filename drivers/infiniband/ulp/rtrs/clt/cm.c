@@ -106,7 +106,7 @@ static int rtrs_clt_addr_resolved(struct rtrs_clt_conn *cc)
 	if (ret)
 		return ret;
 	rdma_set_min_rnr_timer(id, IB_RNR_TIMER_000_64);
-	return rdma_resolve_route(id, RTRS_CLT_CONNECT_TIMEOUT_MS);
+	return rdma_resolve_route(id, RTRS_CLT_RESOLVE_TIMEOUT_MS);
 }
 
 static bool rtrs_clt_first_conn(const struct rtrs_clt_path *path)
@@ -316,7 +316,7 @@ int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid)
 	if (!ret)
 		ret = rdma_set_ack_timeout(id, RTRS_CLT_ACK_TIMEOUT);
 	if (!ret)
-		ret = rdma_resolve_addr(id, src, dst, RTRS_CLT_CONNECT_TIMEOUT_MS);
+		ret = rdma_resolve_addr(id, src, dst, RTRS_CLT_RESOLVE_TIMEOUT_MS);
 	/* On failure the tear-down destroys the id with the rest. */
 	return ret;
 }
