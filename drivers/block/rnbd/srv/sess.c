@@ -218,10 +218,14 @@ int rnbd_srv_sess_queue(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void
 	msg->data_len = data_len;
 	msg->usr_len = min(usr_len, sizeof(msg->usr));
 	memcpy(msg->usr, usr, msg->usr_len);
+	/*
+	 * ORDER: first the count.  A work that runs already can answer the message as soon as it is
+	 * in the queue, and after that nothing of the transport keeps the session for us.
+	 */
+	refcount_inc(&sess->refs);
 	spin_lock(&sess->queue_lock);
 	list_add_tail(&msg->entry, &sess->queue);
 	spin_unlock(&sess->queue_lock);
-	refcount_inc(&sess->refs);
 	if (!queue_work(rnbd_srv_sessions.wq, &sess->queue_work))
 		rnbd_srv_sess_put(sess);
 	return 0;
