@@ -10,7 +10,7 @@ objects() {
 
 # api_functions: what include/rdma/rtrs.h declares, one name per line
 api_functions() {
-	sed -n 's/^[a-z].*[ *]\(rtrs_[a-z0-9_]*\)(.*/\1/p' include/rdma/rtrs.h |
+	sed -n 's/^[a-z].*[ *]\(\(rtrs_\|sockaddr_\)[a-z0-9_]*\)(.*/\1/p' include/rdma/rtrs.h |
 		grep -v '^rtrs_[a-z_]*_t$' | sort -u
 }
 

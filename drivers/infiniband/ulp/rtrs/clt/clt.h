@@ -38,8 +38,12 @@ struct rtrs_clt_path;
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_MAX_SEGMENTS		128
 #define RTRS_CLT_MAX_HDR_BYTES		4096
-/* Resolving an address ends before the wait for the connection does, so that the reason is told right. */
-#define RTRS_CLT_RESOLVE_TIMEOUT_MS	4000
+/*
+ * Resolving an address ends before the wait for the connection does, so that the reason is told right.
+ * It is repeated, for it can miss the one answer of a neighbour that nobody has talked to before.
+ */
+#define RTRS_CLT_RESOLVE_TIMEOUT_MS	2000
+#define RTRS_CLT_RESOLVE_TRIES		3
 #define RTRS_CLT_CONNECT_TIMEOUT_MS	10000
 
 /**

@@ -14,12 +14,13 @@
 #include "clt.h"
 
 /*
- * 4.096 us * 2^16 = 0.27 s; with 6 retries a silent peer is noticed after about 2 s.  Not 7 retries:
- * rdma_rxe takes that for "for ever", as the specification does for RNR retries only.  The server's queue
- * pairs take the number of retries from our connection request.
+ * 4.096 us * 2^17 = 0.54 s; with 3 retries a silent peer is noticed after about 2 s.  Not shorter: rdma_rxe
+ * breaks a queue pair that retransmits while a registration is in its send queue, so a false alarm costs
+ * the path.  Never 7 retries: rdma_rxe takes that for "for ever", as the specification does for RNR retries
+ * only.  The server's queue pairs take the number of retries from our connection request.
  */
-#define RTRS_CLT_ACK_TIMEOUT	16
-#define RTRS_CLT_RETRIES	6
+#define RTRS_CLT_ACK_TIMEOUT	17
+#define RTRS_CLT_RETRIES	3
 
 /* The first connection binds the path to a device. */
 static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)

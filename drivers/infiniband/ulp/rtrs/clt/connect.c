@@ -503,8 +503,13 @@ static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
 
 static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
 {
-	int ret = rtrs_clt_path_connect(path);
+	unsigned int tries = 0;
+	int ret;
 
+	do {
+		ret = rtrs_clt_path_connect(path);
+	} while (ret == -EHOSTUNREACH && ++tries < RTRS_CLT_RESOLVE_TRIES &&
+		 rtrs_clt_path_event(path, RTRS_CLT_EV_RETRY));
 	if (ret) {
 		path->failures++;
 		path->reconnects_failed++;
@@ -513,10 +518,35 @@ static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
 	rtrs_clt_path_attempt_done(path, ret);
 }
 
+static const char *rtrs_clt_path_reason(int error)
+{
+	switch (error) {
+	case 0:
+		return "on request";
+	case -ECONNRESET:
+		return "closed by the server, or by the device without a reason";
+	case -ECONNABORTED:
+		return "the device broke a queue pair and gave no reason";
+	case -ETIMEDOUT:
+		return "no answer";
+	case -EHOSTUNREACH:
+		return "unreachable";
+	case -ENODEV:
+		return "device removed";
+	case -EPROTO:
+		return "protocol error";
+	default:
+		return "error of the device";
+	}
+}
+
 static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
 {
+	int error = READ_ONCE(path->error);
+
 	if (path->counted_up)
-		rtrs_clt_path_info(path, "disconnected: error %d\n", READ_ONCE(path->error));
+		rtrs_clt_path_info(path, "disconnected: %s, error %d\n",
+				   rtrs_clt_path_reason(error), error);
 	rtrs_clt_path_teardown(path);
 }
 

@@ -327,20 +327,22 @@ int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
  * rtrs_clt_path_reconnect() - tear down and connect again now
  * @path: the path
  *
- * Context: process, sleeps; the attempt is bounded in time.
- * Return: 0; -EBUSY if the path is connecting or closing; -ENOTCONN if the attempt failed.
+ * The server may refuse for a moment, until it has torn down its end; attempts go on meanwhile.
+ *
+ * Context: process, sleeps for at most RTRS_CLT_CONNECT_TIMEOUT_MS.
+ * Return: 0; -EBUSY if the path is connecting or closing; -ENOTCONN if it is not connected by then.
  */
 int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 {
-	unsigned int attempts = READ_ONCE(path->attempts);
-
 	set_bit(0, &path->retry_now);
 	if (!rtrs_clt_path_event(path, RTRS_CLT_EV_RECONNECT)) {
 		clear_bit(0, &path->retry_now);
 		return -EBUSY;
 	}
-	wait_event(path->state_wq, READ_ONCE(path->attempts) != attempts ||
-		   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING);
+	wait_event_timeout(path->state_wq,
+			   rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ||
+			   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING,
+			   msecs_to_jiffies(RTRS_CLT_CONNECT_TIMEOUT_MS));
 	return rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ? 0 : -ENOTCONN;
 }
 

@@ -23,8 +23,8 @@
 
 #define RTRS_SRV_BACKLOG	64
 
-/* Local ACK timeout 4.096 us * 2^16, 0.27 s, instead of one derived from the fabric's. */
-#define RTRS_SRV_ACK_TIMEOUT	16
+/* Local ACK timeout 4.096 us * 2^17, 0.54 s, instead of one derived from the fabric's. */
+#define RTRS_SRV_ACK_TIMEOUT	17
 
 static void rtrs_srv_cm_reject(struct rdma_cm_id *cm_id, int err)
 {
