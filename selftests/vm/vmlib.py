@@ -54,6 +54,8 @@ SPLAT = re.compile("|".join([
     r"Objects remaining in", r"[Ss]till has objects", r"DMA-API:.*error",
 ]))
 
+BOOT_TRIES = 3
+
 # TCG on a busy host starves virtual CPUs for tens of seconds: stalls are only
 # reported, and counted as failures, past what starvation explains. A thing that
 # hangs for good still trips them, or the test's own time limit.
@@ -289,7 +291,24 @@ class Vm:
         return args
 
     def start(self, timeout=BOOT_TIMEOUT):
-        """Boot and wait until the guest takes commands."""
+        """Boot and wait until the guest takes commands.
+
+        QEMU's multi-threaded emulation sometimes kills a kernel that patches
+        its own code (jump labels) while another CPU runs it: seen once in five
+        boots of 6.12 on a busy host, before any module of ours was loaded. A
+        kernel that dies before the guest is up is therefore booted again, and
+        this is said; what happens later is never repeated.
+        """
+        for left in reversed(range(BOOT_TRIES)):
+            try:
+                return self._boot(timeout)
+            except VmLost as error:
+                if not left:
+                    raise
+                print(f"# {error}; booting again", file=sys.stderr, flush=True)
+                self.judged = self.console.stat().st_size
+
+    def _boot(self, timeout):
         agent, agent_fd = socket.socketpair()
         qmp, qmp_fd = socket.socketpair()
         args = self._args() + [
