@@ -299,11 +299,14 @@ static void rtrs_srv_op_submit(struct rtrs_srv_op *op)
 	struct rtrs_srv_path *path = op->path;
 	int ret;
 
+	/* The ULP may answer before it returns: the close of the path waits for the return too. */
+	percpu_ref_get(&path->ops_ref);
 	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), op, op->data,
 				     op->hdr.data_len, op->usr, op->hdr.usr_len);
 	/* Without error it is the ULP's, and answered maybe. */
 	if (ret)
 		rtrs_srv_resp_rdma(op, ret);
+	percpu_ref_put(&path->ops_ref);
 }
 
 static void rtrs_srv_op_start_work(struct work_struct *work)
