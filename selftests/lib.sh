@@ -629,8 +629,8 @@ mem_used() {
 }
 
 # slab_snapshot: live objects of the slab caches that drivers use, a line for
-# each. Shrinking a cache hands back what CPUs had set aside, so that the counts
-# are exact. Caches that any process draws from are left out.
+# each. Shrinking a cache hands back what CPUs had set aside. Caches that any
+# process draws from are left out.
 slab_snapshot() {
 	local file
 	drop_caches
@@ -638,15 +638,16 @@ slab_snapshot() {
 		[ -L "${file%/shrink}" ] || echo 1 >"$file"
 	done
 	awk '/^(kmalloc-[0-9]|kernfs_node|bdev_cache|request_queue|pool_workqueue|radix_tree)/ {
-		print $1, $2 }' /proc/slabinfo
+		print $1, $2, $5 }' /proc/slabinfo
 }
 
 # slab_grown <file with snapshot> <objects>: caches that have more than so many
-# objects more than then
+# objects more than then. Of the slab a CPU works on all objects count as live,
+# hence one slab for each CPU on top.
 slab_grown() {
-	slab_snapshot | awk -v most="$2" '
+	slab_snapshot | awk -v most="$2" -v cpus="$(nproc)" '
 		NR == FNR { had[$1] = $2; next }
-		$2 > had[$1] + most { print $1 ": " had[$1] + 0 " -> " $2 }' "$1" -
+		$2 > had[$1] + most + $3 * cpus { print $1 ": " had[$1] + 0 " -> " $2 }' "$1" -
 }
 
 # slab_settles <seconds> <file with snapshot> <objects>: until none has; objects may be

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests with several VMs: servers and clients on common networks, and KTAP.
+
+    def body(ktap, rig):
+        bed = hosts.Bed(rig, servers=1, clients=1)
+        dev = bed.client.map(bed.server, "test", "vda")
+        ktap.check("reads", bed.client.works(f"dd if={dev} of=/dev/null count=1"))
+
+    sys.exit(hosts.test(1, body))
+
+Host <n> is 10.<network>.0.<n>. A case is one call of Ktap.check(); a test ends
+with as many as planned and with kernels that did not complain, or it fails.
+"""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import time
+
+import vmlib
+
+MB = 1 << 20
+# A QEMU dies with the thread that started it: these live as long as the program.
+booters = concurrent.futures.ThreadPoolExecutor(8)
+
+
+class Ktap:
+    """Results of one test, on standard output as they come."""
+
+    def __init__(self, planned):
+        self.planned, self.number, self.failed = planned, 0, 0
+        print(f"KTAP version 1\n1..{planned}", flush=True)
+
+    def note(self, text):
+        for line in str(text).splitlines():
+            print(f"# {line}", flush=True)
+
+    def check(self, name, held, why=""):
+        """One case; `why` is said only if it does not hold."""
+        self.number += 1
+        if not held:
+            self.failed += 1
+            self.note(why)
+        print(f"{'ok' if held else 'not ok'} {self.number} {name}", flush=True)
+        return held
+
+    def equal(self, name, found, wanted):
+        return self.check(name, found == wanted, f"found {found!r}, wanted {wanted!r}")
+
+    def within(self, name, seconds, condition):
+        """`condition` comes true in time; tells how long it took."""
+        start = time.monotonic()
+        held = wait(condition, seconds)
+        if held:
+            self.note(f"{name}: after {time.monotonic() - start:.1f} s")
+        return self.check(name, held, f"not within {seconds} s")
+
+    def verdict(self):
+        if self.number != self.planned:
+            self.note(f"planned {self.planned}, ran {self.number}")
+            return 1
+        return 1 if self.failed else 0
+
+
+def wait(condition, seconds):
+    """Until `condition`, which is polled; whether it came true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+class Host:
+    """A VM with an address on every network and an rxe device on each."""
+
+    def __init__(self, rig, name, number, nets, **options):
+        self.number, self.nets = number, nets
+        self.vm = rig.vm(name, nets=nets, start=False, **options)
+        self.name = name
+
+    def up(self):
+        self.vm.start()
+        self.sh(f"host_up {self.number} {len(self.nets)}")
+        return self
+
+    def result(self, cmd, timeout=60):
+        """Run a command that may use lib.sh; a Result with code and out."""
+        return self.vm.lib(cmd, timeout)
+
+    def sh(self, cmd, timeout=60):
+        """The same, and it must succeed; its output."""
+        return self.vm.lib(cmd, timeout, check=True).out.strip()
+
+    def works(self, cmd, timeout=60):
+        return self.result(cmd, timeout).code == 0
+
+    def sha256(self, device, megabytes):
+        return self.sh(f"drop_caches; dd if={device} bs=1M count={megabytes} iflag=direct status=none"
+                       " | sha256sum").split()[0]
+
+
+class Server(Host):
+    def serve(self, parameters="sess_queue_depth=64"):
+        self.sh(f"modprobe rtrs-server {parameters} && modprobe rnbd-server dev_search_path=/dev")
+        return self
+
+    def sessions(self):
+        return self.sh("ls $SRV_CLASS 2>/dev/null || true").split()
+
+
+class Client(Host):
+    def up(self):
+        super().up()
+        self.sh("client_load")
+        return self
+
+    def path(self, server, network):
+        return f"ip:10.{network}.0.{self.number}@ip:10.{network}.0.{server.number}"
+
+    def line(self, server, session, device, mode="rw"):
+        paths = " ".join(f"path={self.path(server, n + 1)}" for n in range(len(self.nets)))
+        return f"sessname={session} device_path={device} access_mode={mode} {paths}"
+
+    def try_map(self, server, session, device, mode="rw"):
+        """The device's name, or the error's words."""
+        line = self.line(server, session, device, mode)
+        result = self.result(f"sysfs_write $CLT_CTL/map_device '{line}' && "
+                             f"mapped_node {session} {device} || {{ echo $sysfs_error; false; }}", 120)
+        return (result.out.strip(), "") if result.code == 0 else ("", result.out.strip())
+
+    def map(self, *args, **kwargs):
+        dev, error = self.try_map(*args, **kwargs)
+        if not dev:
+            raise vmlib.Error(f"{self.name}: cannot map: {error}")
+        return dev
+
+    def unmap(self, dev, how="normal"):
+        self.sh(f"unmap_device {dev} {how}", 60)
+
+    def state(self, dev):
+        return self.sh(f"dev_state {dev}")
+
+    def paths_up(self, session):
+        return int(self.result(f"sess_paths_up {session}").out or 0)
+
+    def path_file(self, session, server, network, name):
+        return self.sh(f"cat '/sys/class/rtrs-client/{session}/paths/{self.path(server, network)}/{name}'")
+
+    def path_bytes(self, session, server, network):
+        words = self.path_file(session, server, network, "stats/rdma").split()
+        return int(words[1]) + int(words[3])
+
+    def path_connected(self, session, server, network):
+        return self.path_file(session, server, network, "state") == "connected"
+
+    def fio(self, dev, options):
+        return self.vm.spawn(
+            f"fio --name=job --filename={dev} --direct=1 --ioengine=libaio --iodepth=16 "
+            f"--bsrange=512-64k --blockalign=512 --verify=crc32c --verify_fatal=1 "
+            f"--output-format=terse {options}")
+
+    def load(self, dev, seconds, options="--size=16M"):
+        """Mixed reads and writes whose data are verified, in the background; a Job."""
+        return self.fio(dev, "--rw=randrw --verify_backlog=256 --io_size=100G --time_based "
+                             f"--runtime={seconds} {options}")
+
+
+class Bed:
+    """Servers, numbered first, and clients on `networks` common networks; all up."""
+
+    def __init__(self, rig, servers=1, clients=1, networks=2, disk_mb=64, **options):
+        self.rig = rig
+        self.nets = [rig.network(servers + clients) for _ in range(networks)]
+        self.servers, self.clients = [], []
+        for number in range(1, servers + 1):
+            image = rig.dir / f"disk{number}.img"
+            with open(image, "wb") as file:
+                file.truncate(disk_mb * MB)
+            self.servers.append(Server(rig, f"server{number}", number, self.nets,
+                                       drives=[image, ], **options))
+        for number in range(servers + 1, servers + clients + 1):
+            self.clients.append(Client(rig, f"client{number - servers}", number, self.nets, **options))
+        self.server, self.client = self.servers[0], self.clients[0]
+        rig.initrd()
+        for done in [booters.submit(host.up) for host in self.servers + self.clients]:
+            done.result()
+        for server in self.servers:
+            server.serve()
+
+
+def max_latency_ms(terse):
+    """Longest time a request took, from fio's terse output, version 3."""
+    fields = next(line for line in terse.splitlines() if line.startswith("3;")).split(";")
+    return max(float(fields[38]), float(fields[79])) / 1000
+
+
+def show(rig, ktap):
+    for vm in rig.vms:
+        text = ""
+        try:
+            if vm.alive():
+                text = vm.run("dmesg | tail -n 40", timeout=20).out
+        except vmlib.Error:
+            pass
+        ktap.note(f"{vm.name}'s kernel:")
+        ktap.note("\n".join((text or vm.console.read_text(errors="replace")).splitlines()[-40:]))
+
+
+def test(planned, body, **rig_options):
+    """Run a test; its exit status."""
+    vmlib.die_on_signals()
+    ktap = Ktap(planned)
+    with vmlib.Rig(os.environ.get("KVER") or "6.12", **rig_options) as rig:
+        try:
+            body(ktap, rig)
+            if ktap.verdict():
+                show(rig, ktap)
+            rig.check()
+        except (vmlib.Error, OSError, ValueError, subprocess.SubprocessError) as error:
+            show(rig, ktap)
+            ktap.note(error)
+            print(f"Bail out! {re.sub(chr(10) + '.*', '', str(error), flags=re.S)}", flush=True)
+            return 1
+    return ktap.verdict()
