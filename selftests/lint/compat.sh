@@ -7,9 +7,8 @@
 {
 	git ls-files -co --exclude-standard drivers include Kbuild | grep -v '^include/compat/' |
 		xargs grep -nHE 'KERNEL_VERSION|LINUX_VERSION_CODE|RHEL_|\bHAVE_[A-Z]'
-	# The guards at both ends of the supported range are the exception.
 	git ls-files -co --exclude-standard include/compat |
-		xargs grep -nHE 'KERNEL_VERSION|LINUX_VERSION_CODE' | grep -v 'range\.h:'
+		xargs grep -nHE 'KERNEL_VERSION|LINUX_VERSION_CODE'
 	# A probe that nothing uses, and a feature that nothing probes.
 	probed=$(grep -v '^#' include/compat/Kbuild.compat | grep -o 'probe,HAVE_[A-Z0-9_]*' | sed 's/.*,//' | sort -u)
 	used=$(grep -rho '\bHAVE_[A-Z0-9_]*' include/compat --include='*.h' | sort -u)
