@@ -5,7 +5,7 @@
 # message that names key and value, leaves nothing half-made, and does not touch
 # what was mapped before.
 #
-# vm: smp=2 timeout=240 tier=test
+# vm: smp=2 timeout=240 tier=all
 
 . "$(dirname "$0")/../lib.sh"
 
