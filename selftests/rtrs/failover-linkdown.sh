@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A link loses its carrier, at the client's end and at the server's: I/O goes on
+# over the other path with right data, and the path comes back with the carrier.
+#
+# vm: smp=2 timeout=180 tier=all
+
+. "$(dirname "$0")/../lib.sh"
+
+NOTICE_S=15
+RETURN_S=40
+
+# down <n> <other> c|s
+down() {
+	local start what="path $1 down at the $3 end"
+	must ios_grow test "$1" 50
+	start=$(uptime_ms)
+	must link_down "$1" "$3"
+	check "$what: noticed" wait_for $NOTICE_S path_is test "$1" disconnected
+	diag "$what: lost $(($(uptime_ms) - start)) ms after the carrier"
+	check "$what: the other path goes on" ios_grow test "$2" 100
+	must link_up "$1" "$3"
+	start=$(uptime_ms)
+	check "$what: returns with the carrier" path_returns $RETURN_S test "$1"
+	diag "$what: back $(($(uptime_ms) - start)) ms after the carrier"
+	check "$what: carries I/O again" ios_grow test "$1" 50
+}
+
+ktap_plan 11
+topo_up 2
+topo_is_ours
+RTRS_SERVER_OPTS="sess_queue_depth=64"
+rtrs_load
+back=$(backing_null 32) || abort "no backing device"
+dev=$(map_device test "$back") || abort "cannot map"
+must sess_paths_are test 2
+must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
+load_start "$dev" 50
+
+down 1 2 c
+down 2 1 s
+
+load_wait
+check "no I/O failed, all data are right" load_succeeded
+max=$(load_max_ms)
+diag "the longest request took $max ms"
+check "no request took long" [ "$max" -lt $((NOTICE_S * 1000)) ]
+check "the disk is open" dev_is "$dev" open
+must unmap_device "$dev"
+
+ktap_end
