@@ -17,7 +17,6 @@ struct rtrs_permit;
 struct rtrs_clt_sess;
 struct rtrs_srv_ctx;
 struct rtrs_srv_sess;
-struct rtrs_srv_op;
 struct kvec;
 
 /**
@@ -101,6 +100,17 @@ struct rtrs_attrs {
 enum rtrs_srv_link_ev {
 	RTRS_SRV_LINK_EV_CONNECTED,
 	RTRS_SRV_LINK_EV_DISCONNECTED,
+};
+
+/**
+ * struct rtrs_srv_op - a request on the server, as the ULP sees it
+ * @dir: READ if the chunk is room for a result, WRITE if it holds a payload.  A ULP that looks at its
+ *	 own message only can be made to take what is left in the chunk for the data of a WRITE.
+ *
+ * The transport's; valid from rdma_ev until rtrs_srv_resp_rdma().
+ */
+struct rtrs_srv_op {
+	u8 dir;
 };
 
 /**

@@ -7,8 +7,9 @@
  * bytes and the padding of the header are ignored, as clients in the field leave them
  * uninitialised.  Messages may be longer than we know: the rest belongs to a newer minor version.
  *
- * The transport does not tell the direction of a request.  It need not: a READ wants its result
- * area filled completely and a WRITE its payload present, and both are the data length.
+ * Direction: the data length of a request says how much, the transport's direction which way.  Both
+ * must go with the operation: a write whose data never came would store what an older request left
+ * in the chunk.
  *
  * Errors: a verdict, not an errno, so that the caller can count and name the reason.
  */
@@ -51,6 +52,7 @@ static const struct {
 	[RNBD_SRV_BAD_OP] = { -EINVAL, "bad_op", "unknown operation" },
 	[RNBD_SRV_BAD_DATA] = { -EINVAL, "bad_data",
 		"data length does not go with operation and byte count" },
+	[RNBD_SRV_BAD_DIR] = { -EINVAL, "bad_dir", "data go the wrong way for the operation" },
 	[RNBD_SRV_BAD_ALIGN] = { -EINVAL, "bad_align",
 		"range is empty or not made of whole logical blocks" },
 	[RNBD_SRV_OUT_OF_RANGE] = { -EIO, "out_of_range", "range ends behind the device" },
@@ -211,6 +213,7 @@ enum rnbd_srv_verdict rnbd_srv_get_close(const void *usr, size_t usr_len, u32 *d
  * @usr: user message, of that type
  * @usr_len: its length in bytes
  * @data_len: bytes of payload or room for the result
+ * @payload: the data are payload of the client; false: room for the result
  * @ver: version of the session
  * @req: filled in as far as the message goes; valid as a whole with RNBD_SRV_OK
  *
@@ -221,8 +224,8 @@ enum rnbd_srv_verdict rnbd_srv_get_close(const void *usr, size_t usr_len, u32 *d
  * Context: any.
  * Return: RNBD_SRV_OK or why not.
  */
-enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t data_len, u8 ver,
-				      struct rnbd_srv_io_req *req)
+enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t data_len,
+				      bool payload, u8 ver, struct rnbd_srv_io_req *req)
 {
 	const struct rnbd_op_desc *desc;
 	struct rnbd_msg_io msg = {};
@@ -253,6 +256,8 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 		return RNBD_SRV_BAD_DATA;
 	if (!desc->has_range && req->bytes)
 		return RNBD_SRV_BAD_DATA;
+	if (desc->has_data && desc->modifies != payload)
+		return RNBD_SRV_BAD_DIR;
 	return RNBD_SRV_OK;
 }
 

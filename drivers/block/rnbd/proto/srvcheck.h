@@ -32,6 +32,7 @@
  * @RNBD_SRV_NO_DEVICE: device id not open, or closed by force
  * @RNBD_SRV_BAD_OP: unknown operation
  * @RNBD_SRV_BAD_DATA: data length does not go with operation and byte count
+ * @RNBD_SRV_BAD_DIR: a read with a payload, or a write without
  * @RNBD_SRV_BAD_ALIGN: range is not made of whole logical blocks, or is empty
  * @RNBD_SRV_OUT_OF_RANGE: range ends behind the device
  * @RNBD_SRV_READ_ONLY: modifies a device opened read-only, or one that is read-only here
@@ -56,6 +57,7 @@ enum rnbd_srv_verdict {
 	RNBD_SRV_NO_DEVICE,
 	RNBD_SRV_BAD_OP,
 	RNBD_SRV_BAD_DATA,
+	RNBD_SRV_BAD_DIR,
 	RNBD_SRV_BAD_ALIGN,
 	RNBD_SRV_OUT_OF_RANGE,
 	RNBD_SRV_READ_ONLY,
@@ -149,8 +151,8 @@ enum rnbd_srv_verdict rnbd_srv_get_sess_info(const void *usr, size_t usr_len, si
 enum rnbd_srv_verdict rnbd_srv_get_open(const void *usr, size_t usr_len, size_t data_len,
 					struct rnbd_srv_open_req *req);
 enum rnbd_srv_verdict rnbd_srv_get_close(const void *usr, size_t usr_len, u32 *device_id);
-enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t data_len, u8 ver,
-				      struct rnbd_srv_io_req *req);
+enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t data_len,
+				      bool payload, u8 ver, struct rnbd_srv_io_req *req);
 
 enum rnbd_srv_verdict rnbd_srv_check_io(const struct rnbd_srv_io_req *req,
 					const struct rnbd_srv_io_rules *rules);

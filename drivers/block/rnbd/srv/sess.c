@@ -170,7 +170,8 @@ int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *d
 	struct rnbd_srv_dev *dev;
 	int ret;
 
-	verdict = rnbd_srv_get_io(usr, usr_len, data_len, READ_ONCE(sess->ver), &req);
+	verdict = rnbd_srv_get_io(usr, usr_len, data_len, id->dir == WRITE,
+				  READ_ONCE(sess->ver), &req);
 	if (verdict == RNBD_SRV_BAD_LENGTH)
 		return rnbd_srv_sess_refuse_msg(sess, RNBD_MSG_IO, usr_len, verdict);
 	/* From here on the device is known, or at least its id. */

@@ -263,31 +263,36 @@ struct io_case {
 	u32 rw;
 	u32 bytes;
 	u32 data_len;
+	bool payload;
 	enum rnbd_srv_verdict want;
 };
 
 static const struct io_case io_cases[] = {
-	{ "read",			0x100, 4096, 4096,	RNBD_SRV_OK },
-	{ "read, no data",		0x100, 4096, 0,		RNBD_SRV_BAD_DATA },
-	{ "read, less data",		0x100, 4096, 512,	RNBD_SRV_BAD_DATA },
-	{ "read, more data",		0x100, 512, 4096,	RNBD_SRV_BAD_DATA },
-	{ "async write",		0x001, 512, 512,	RNBD_SRV_OK },
-	{ "sync write",			0x101, 512, 512,	RNBD_SRV_OK },
-	{ "fua write",			0x301, 512, 512,	RNBD_SRV_OK },
-	{ "write, no data",		0x001, 512, 0,		RNBD_SRV_BAD_DATA },
-	{ "flush",			0x302, 0, 0,		RNBD_SRV_OK },
-	{ "flush with data",		0x302, 512, 512,	RNBD_SRV_BAD_DATA },
-	{ "flush with data only",	0x302, 0, 512,		RNBD_SRV_BAD_DATA },
-	{ "flush with bytes only",	0x302, 512, 0,		RNBD_SRV_BAD_DATA },
-	{ "discard",			0x003, 1 << 20, 0,	RNBD_SRV_OK },
-	{ "discard with data",		0x003, 4096, 4096,	RNBD_SRV_BAD_DATA },
-	{ "secure erase",		0x004, 1 << 20, 0,	RNBD_SRV_OK },
-	{ "secure erase with data",	0x004, 4096, 4096,	RNBD_SRV_BAD_DATA },
-	{ "write zeroes",		0x005, 1 << 20, 0,	RNBD_SRV_OK },
-	{ "write zeroes with data",	0x005, 4096, 4096,	RNBD_SRV_BAD_DATA },
-	{ "operation 6",		0x006, 4096, 4096,	RNBD_SRV_BAD_OP },
-	{ "operation 255",		0x0ff, 4096, 0,		RNBD_SRV_BAD_OP },
-	{ "unknown flags",		0xfffffc00, 4096, 4096,	RNBD_SRV_OK },
+	{ "read",			0x100, 4096, 4096, false,	RNBD_SRV_OK },
+	{ "read, no data",		0x100, 4096, 0, false,		RNBD_SRV_BAD_DATA },
+	{ "read, less data",		0x100, 4096, 512, false,	RNBD_SRV_BAD_DATA },
+	{ "read, more data",		0x100, 512, 4096, false,	RNBD_SRV_BAD_DATA },
+	{ "async write",		0x001, 512, 512, true,		RNBD_SRV_OK },
+	{ "sync write",			0x101, 512, 512, true,		RNBD_SRV_OK },
+	{ "fua write",			0x301, 512, 512, true,		RNBD_SRV_OK },
+	{ "read with payload",		0x100, 4096, 4096, true,	RNBD_SRV_BAD_DIR },
+	{ "write without payload",	0x001, 512, 512, false,		RNBD_SRV_BAD_DIR },
+	{ "flush, room for nothing",	0x302, 0, 0, false,		RNBD_SRV_OK },
+	{ "discard, room for nothing",	0x003, 4096, 0, false,		RNBD_SRV_OK },
+	{ "write, no data",		0x001, 512, 0, true,		RNBD_SRV_BAD_DATA },
+	{ "flush",			0x302, 0, 0, true,		RNBD_SRV_OK },
+	{ "flush with data",		0x302, 512, 512, true,		RNBD_SRV_BAD_DATA },
+	{ "flush with data only",	0x302, 0, 512, true,		RNBD_SRV_BAD_DATA },
+	{ "flush with bytes only",	0x302, 512, 0, true,		RNBD_SRV_BAD_DATA },
+	{ "discard",			0x003, 1 << 20, 0, true,	RNBD_SRV_OK },
+	{ "discard with data",		0x003, 4096, 4096, true,	RNBD_SRV_BAD_DATA },
+	{ "secure erase",		0x004, 1 << 20, 0, true,	RNBD_SRV_OK },
+	{ "secure erase with data",	0x004, 4096, 4096, true,	RNBD_SRV_BAD_DATA },
+	{ "write zeroes",		0x005, 1 << 20, 0, true,	RNBD_SRV_OK },
+	{ "write zeroes with data",	0x005, 4096, 4096, true,	RNBD_SRV_BAD_DATA },
+	{ "operation 6",		0x006, 4096, 4096, false,	RNBD_SRV_BAD_OP },
+	{ "operation 255",		0x0ff, 4096, 0, false,		RNBD_SRV_BAD_OP },
+	{ "unknown flags",		0xfffffc00, 4096, 4096, false,	RNBD_SRV_OK },
 };
 
 static void io_case_desc(const struct io_case *c, char *desc)
@@ -304,7 +309,8 @@ static void io__operation_and_data(struct kunit *test)
 	struct rnbd_msg_io msg;
 
 	put_io(&msg, c->rw, 24, c->bytes);
-	KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), c->data_len, 2, &req), c->want);
+	KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), c->data_len, c->payload, 2,
+					      &req), c->want);
 	KUNIT_EXPECT_EQ(test, req.device_id, 7);
 	KUNIT_EXPECT_EQ(test, req.op, c->rw & 0xff);
 	KUNIT_EXPECT_EQ(test, req.bytes, c->bytes);
@@ -320,12 +326,12 @@ static void io__flags(struct kunit *test)
 
 	for (op = 0; op < RNBD_OP__NR; op++) {
 		put_io(&msg, op | RNBD_F_FUA | RNBD_F_SYNC, 0, 0);
-		rnbd_srv_get_io(&msg, sizeof(msg), 0, 2, &req);
+		rnbd_srv_get_io(&msg, sizeof(msg), 0, true, 2, &req);
 		KUNIT_EXPECT_TRUE(test, req.sync);
 		KUNIT_EXPECT_EQ(test, req.fua, op == RNBD_OP_WRITE);
 
 		put_io(&msg, op, 0, 0);
-		rnbd_srv_get_io(&msg, sizeof(msg), 0, 2, &req);
+		rnbd_srv_get_io(&msg, sizeof(msg), 0, true, 2, &req);
 		KUNIT_EXPECT_FALSE(test, req.sync);
 		KUNIT_EXPECT_FALSE(test, req.fua);
 	}
@@ -340,17 +346,21 @@ static void io__lengths_and_priority(struct kunit *test)
 	put_io(&msg, RNBD_OP_READ, 8, 4096);
 	for (len = 0; len < 24; len++)
 		KUNIT_EXPECT_EQ(test,
-				rnbd_srv_get_io(exact_copy(test, &msg, len), len, 4096, 2, &req),
+				rnbd_srv_get_io(exact_copy(test, &msg, len), len, 4096, false,
+						2, &req),
 				RNBD_SRV_BAD_LENGTH);
 	for (; len < 32; len++) {
 		KUNIT_EXPECT_EQ(test,
-				rnbd_srv_get_io(exact_copy(test, &msg, len), len, 4096, 2, &req),
+				rnbd_srv_get_io(exact_copy(test, &msg, len), len, 4096, false,
+						2, &req),
 				RNBD_SRV_OK);
 		KUNIT_EXPECT_EQ(test, req.prio, 0);
 	}
-	KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), 4096, 1, &req), RNBD_SRV_OK);
+	KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), 4096, false, 1, &req),
+				RNBD_SRV_OK);
 	KUNIT_EXPECT_EQ(test, req.prio, 0);
-	KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), 4096, 2, &req), RNBD_SRV_OK);
+	KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), 4096, false, 2, &req),
+				RNBD_SRV_OK);
 	KUNIT_EXPECT_EQ(test, req.prio, 0x4003);
 }
 
@@ -363,7 +373,7 @@ static void io__priority_class_must_exist(struct kunit *test)
 	for (class = 0; class < 8; class++) {
 		put_io(&msg, RNBD_OP_READ, 0, 512);
 		msg.prio = cpu_to_le16(class << 13 | 5);
-		KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), 512, 2, &req),
+		KUNIT_EXPECT_EQ(test, rnbd_srv_get_io(&msg, sizeof(msg), 512, false, 2, &req),
 				RNBD_SRV_OK);
 		KUNIT_EXPECT_EQ(test, req.prio, class <= 3 ? class << 13 | 5 : 0);
 	}
@@ -379,7 +389,7 @@ static void io__any_flipped_bit_is_survived(struct kunit *test)
 	for (bit = 0; bit < 8 * sizeof(msg); bit++) {
 		put_io(&msg, RNBD_OP_WRITE, 992, 4096);
 		((u8 *)&msg)[bit / 8] ^= 1 << bit % 8;
-		if (rnbd_srv_get_io(&msg, sizeof(msg), 4096, 2, &req) != RNBD_SRV_OK ||
+		if (rnbd_srv_get_io(&msg, sizeof(msg), 4096, true, 2, &req) != RNBD_SRV_OK ||
 		    rnbd_srv_check_io(&req, &rules) != RNBD_SRV_OK)
 			continue;
 		/* Whatever passes stays inside the device and the data. */

@@ -3,7 +3,7 @@
  * Tear-down of a path, the mirror of all that sets it up.
  *
  * Ordering: first stop what starts things (timer, queue pairs, info work, heartbeat), then wait
- * for the operations, whose owners may still need completions, then drain: after that no handler
+ * for the requests, whose owners may still need completions, then drain: after that no handler
  * runs and the client reaches no memory.  Only then is the path taken from the ULP and from sysfs,
  * and freed.  CM ids go after everything that needs the device: as long as an id exists the device
  * waits for it.
@@ -46,7 +46,7 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
 	for (cid = 0; cid < path->cid_num; cid++)
 		if (path->conns[cid])
 			rtrs_conn_destroy_qp(&path->conns[cid]->conn);
-	rtrs_srv_io_destroy_ops(path);
+	rtrs_srv_io_destroy_reqs(path);
 	rtrs_srv_bufs_destroy(&path->bufs);
 	rtrs_srv_info_exit(path);
 	ib_dealloc_pd(path->pd);
@@ -67,7 +67,7 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
  *
  * The path, and its session if this was the last one, are gone after.
  *
- * Context: the context's workqueue.  Waits for the ULP to answer the path's operations.
+ * Context: the context's workqueue.  Waits for the ULP to answer the path's requests.
  */
 void rtrs_srv_close_work(struct work_struct *work)
 {

@@ -165,7 +165,7 @@ static int rtrs_srv_info_check_req(struct rtrs_srv_path *path)
 	return ret;
 }
 
-/* Chunks, operations, receives, registrations. */
+/* Chunks, requests, receives, registrations. */
 static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 {
 	const char *what = "chunks";
@@ -174,8 +174,8 @@ static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 	ret = rtrs_srv_bufs_create(&path->bufs, path->pd, path->geo);
 	if (ret)
 		goto err_message;
-	what = "operations";
-	ret = rtrs_srv_io_create_ops(path);
+	what = "requests";
+	ret = rtrs_srv_io_create_reqs(path);
 	if (ret)
 		goto err_message;
 	what = "receives";

@@ -9,7 +9,7 @@
  * nothing of theirs is looked at in the chunk again.  The copy is cheaper than the two work
  * requests, and a send queue without registrations stands a retransmission on rdma_rxe.
  *
- * Ownership: from the claim to the release an operation has one owner, first the handler, then the
+ * Ownership: from the claim to the release a request has one owner, first the handler, then the
  * ULP, then who posts the response, and holds a reference of the path's ops_ref.  The release
  * happens under the slot's lock together with posting the response: the client's next request for
  * the slot may come before the post returns, and must find the slot idle.  Work requests are built
@@ -20,7 +20,7 @@
  * with interrupts off: the ULP answers in any context.
  *
  * Errors: what breaks the protocol closes the path; what is a wrong request is answered with an
- * errno.  When a path is no longer CONNECTED operations finish without answer.
+ * errno.  When a path is no longer CONNECTED requests finish without answer.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -65,31 +65,31 @@ static void rtrs_srv_chain_add(struct rtrs_srv_chain *chain, struct ib_send_wr *
 }
 
 static void rtrs_srv_chain_add_data(struct rtrs_srv_chain *chain, struct ib_rdma_wr *rwr,
-				    const struct rtrs_srv_op *op)
+				    const struct rtrs_srv_req *req)
 {
 	chain->data_sge = (struct ib_sge){
-		.addr = op->chunk_dma,
-		.length = op->hdr.len,
-		.lkey = op->path->pd->local_dma_lkey,
+		.addr = req->chunk_dma,
+		.length = req->hdr.len,
+		.lkey = req->path->pd->local_dma_lkey,
 	};
 	rwr->wr.sg_list = &chain->data_sge;
 	rwr->wr.num_sge = 1;
-	rwr->remote_addr = op->hdr.addr;
-	rwr->rkey = op->hdr.rkey;
+	rwr->remote_addr = req->hdr.addr;
+	rwr->rkey = req->hdr.rkey;
 	rtrs_srv_chain_add(chain, &rwr->wr);
 }
 
 /* The completion message with its key, after the chunk is registered again if it was invalidated. */
-static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv_op *op)
+static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv_req *req)
 {
-	if (op->rereg) {
-		op->mr->reg_wr.wr.next = NULL;
-		rtrs_srv_chain_add(chain, &op->mr->reg_wr.wr);
+	if (req->rereg) {
+		req->mr->reg_wr.wr.next = NULL;
+		rtrs_srv_chain_add(chain, &req->mr->reg_wr.wr);
 	}
 	chain->done_sge = (struct ib_sge){
-		.addr = op->rsp_dma,
-		.length = sizeof(*op->rsp),
-		.lkey = op->path->pd->local_dma_lkey,
+		.addr = req->rsp_dma,
+		.length = sizeof(*req->rsp),
+		.lkey = req->path->pd->local_dma_lkey,
 	};
 	chain->done.wr.opcode = IB_WR_SEND_WITH_IMM;
 	chain->done.wr.sg_list = &chain->done_sge;
@@ -98,57 +98,57 @@ static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv
 }
 
 /* Protocol section 6: data, then SEND with invalidate, then the completion message. */
-static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_op *op)
+static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_req *req)
 {
-	struct ib_cqe *cqe = &op->conn->conn.send_cqe;
-	bool data = !op->hdr.write && op->hdr.has_desc && !op->err;
-	bool inv = op->hdr.need_inval;
+	struct ib_cqe *cqe = &req->conn->conn.send_cqe;
+	bool data = !req->hdr.write && req->hdr.has_desc && !req->err;
+	bool inv = req->hdr.need_inval;
 
 	*chain = (struct rtrs_srv_chain){
 		.data.wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_WRITE },
 		.inv = {
 			.wr_cqe = cqe,
 			.opcode = IB_WR_SEND_WITH_INV,
-			.ex.invalidate_rkey = op->hdr.rkey,
+			.ex.invalidate_rkey = req->hdr.rkey,
 		},
 		.done.wr = {
 			.wr_cqe = cqe,
 			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(op->slot, op->err, inv)),
+			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(req->slot, req->err, inv)),
 		},
 	};
 	chain->link = &chain->first;
 
-	if (data && !inv && !op->mr) {
+	if (data && !inv && !req->mr) {
 		/* Nothing in between: data and completion are one message. */
-		rtrs_srv_chain_add_data(chain, &chain->done, op);
+		rtrs_srv_chain_add_data(chain, &chain->done, req);
 		return;
 	}
 	if (data)
-		rtrs_srv_chain_add_data(chain, &chain->data, op);
+		rtrs_srv_chain_add_data(chain, &chain->data, req);
 	if (inv)
 		rtrs_srv_chain_add(chain, &chain->inv);
-	if (op->mr)
-		rtrs_srv_chain_add_key(chain, op);
+	if (req->mr)
+		rtrs_srv_chain_add_key(chain, req);
 	else
 		rtrs_srv_chain_add(chain, &chain->done.wr);
 }
 
 /*
- * Post the response and release the operation, which is not to be touched after.
- * Return: 0; -EAGAIN if there is no room in the send queue: the operation is still the caller's.
+ * Post the response and release the request, which is not to be touched after.
+ * Return: 0; -EAGAIN if there is no room in the send queue: the request is still the caller's.
  */
-static int rtrs_srv_op_post_rsp(struct rtrs_srv_op *op)
+static int rtrs_srv_req_post_rsp(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_conn *conn = &op->conn->conn;
-	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	struct rtrs_conn *conn = &req->conn->conn;
+	struct rtrs_srv_path *path = req->path;
 	struct rtrs_srv_chain chain;
-	struct rtrs_srv_op *next;
+	struct rtrs_srv_req *next;
 	unsigned long flags;
 	int ret = 0;
 
-	rtrs_srv_chain_build(&chain, op);
+	rtrs_srv_chain_build(&chain, req);
 	spin_lock_irqsave(&slot->lock, flags);
 	if (rtrs_srv_path_serves(path))
 		ret = rtrs_conn_post(conn, chain.first, chain.last, chain.nr, false);
@@ -156,36 +156,36 @@ static int rtrs_srv_op_post_rsp(struct rtrs_srv_op *op)
 		spin_unlock_irqrestore(&slot->lock, flags);
 		return ret;
 	}
-	next = rtrs_srv_op_release(op, slot);
+	next = rtrs_srv_req_release(req, slot);
 	spin_unlock_irqrestore(&slot->lock, flags);
 
 	if (unlikely(ret))
 		rtrs_srv_path_fail(path, "posting a response on connection %u: error %d",
 				   conn->cid, ret);
-	rtrs_srv_op_finish(path, next);
+	rtrs_srv_req_finish(path, next);
 	return 0;
 }
 
 /*
- * Post the invalidation of a chunk; the operation goes on in its completion.
- * Return: as rtrs_srv_op_post_rsp().
+ * Post the invalidation of a chunk; the request goes on in its completion.
+ * Return: as rtrs_srv_req_post_rsp().
  */
-static int rtrs_srv_op_post_inv(struct rtrs_srv_op *op)
+static int rtrs_srv_req_post_inv(struct rtrs_srv_req *req)
 {
-	struct rtrs_conn *conn = &op->conn->conn;
+	struct rtrs_conn *conn = &req->conn->conn;
 	struct ib_send_wr *wr;
 	int ret;
 
-	if (!rtrs_srv_path_serves(op->path)) {
-		rtrs_srv_op_drop(op);
+	if (!rtrs_srv_path_serves(req->path)) {
+		rtrs_srv_req_drop(req);
 		return 0;
 	}
-	wr = rtrs_mr_inv_wr(op->mr, &op->inv_cqe);
+	wr = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
 	ret = rtrs_conn_post(conn, wr, wr, 1, true);
 	if (unlikely(ret && ret != -EAGAIN)) {
-		rtrs_srv_path_fail(op->path, "posting an invalidation on connection %u: error %d",
+		rtrs_srv_path_fail(req->path, "posting an invalidation on connection %u: error %d",
 				   conn->cid, ret);
-		rtrs_srv_op_drop(op);
+		rtrs_srv_req_drop(req);
 		return 0;
 	}
 	return ret;
@@ -202,7 +202,7 @@ static int rtrs_srv_op_post_inv(struct rtrs_srv_op *op)
  */
 void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
 {
-	struct rtrs_srv_op *op;
+	struct rtrs_srv_req *req;
 	unsigned long flags;
 	int ret;
 
@@ -210,66 +210,66 @@ void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
 		return;
 	spin_lock_irqsave(&conn->wait_lock, flags);
 	while (!list_empty(&conn->wait_list)) {
-		op = list_first_entry(&conn->wait_list, struct rtrs_srv_op, wait_entry);
-		/* Off the list first: once posted the operation may be in use again. */
-		list_del(&op->wait_entry);
+		req = list_first_entry(&conn->wait_list, struct rtrs_srv_req, wait_entry);
+		/* Off the list first: once posted the request may be in use again. */
+		list_del(&req->wait_entry);
 		/* Cancelled or not, an invalidation ends in its completion. */
-		if (op->state == RTRS_SRV_OP_ANSWERED)
-			ret = rtrs_srv_op_post_rsp(op);
+		if (req->state == RTRS_SRV_REQ_ANSWERED)
+			ret = rtrs_srv_req_post_rsp(req);
 		else
-			ret = rtrs_srv_op_post_inv(op);
+			ret = rtrs_srv_req_post_inv(req);
 		if (ret) {
-			list_add(&op->wait_entry, &conn->wait_list);
+			list_add(&req->wait_entry, &conn->wait_list);
 			break;
 		}
 	}
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 }
 
-/* No room in the send queue: post when a send completes.  An operation behind it need not wait too. */
-static void rtrs_srv_op_wait(struct rtrs_srv_op *op)
+/* No room in the send queue: post when a send completes.  A request behind it need not wait too. */
+static void rtrs_srv_req_wait(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_conn *conn = op->conn;
-	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_conn *conn = req->conn;
+	struct rtrs_srv_path *path = req->path;
 	unsigned long flags;
 	bool wait;
 
-	rtrs_srv_slot_start_next(rtrs_srv_op_slot(op));
+	rtrs_srv_slot_start_next(rtrs_srv_req_slot(req));
 
-	/* Once on the list somebody else may finish the operation, and the path with it. */
+	/* Once on the list somebody else may finish the request, and the path with it. */
 	percpu_ref_get(&path->ops_ref);
 	spin_lock_irqsave(&conn->wait_lock, flags);
 	wait = rtrs_srv_path_serves(path);
 	if (wait)
-		list_add_tail(&op->wait_entry, &conn->wait_list);
+		list_add_tail(&req->wait_entry, &conn->wait_list);
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 
 	if (wait)
 		rtrs_srv_io_kick(conn);
 	else
-		rtrs_srv_op_drop(op);
+		rtrs_srv_req_drop(req);
 	percpu_ref_put(&path->ops_ref);
 }
 
-/* The operation is decided: answer it.  Return: false if the response has to wait. */
-static bool rtrs_srv_op_answer(struct rtrs_srv_op *op, int err)
+/* The request is decided: answer it.  Return: false if the response has to wait. */
+static bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err)
 {
-	struct ib_device *dev = op->path->dev;
+	struct ib_device *dev = req->path->dev;
 
-	op->err = err;
-	if (op->mr) {
-		op->rereg = !op->mr->valid;
-		if (op->rereg)
-			rtrs_mr_renew(op->mr, &op->conn->conn.send_cqe);
-		rtrs_wire_put_rkey_rsp(op->rsp, op->slot, op->mr->mr->rkey);
-		ib_dma_sync_single_for_device(dev, op->rsp_dma, sizeof(*op->rsp), DMA_TO_DEVICE);
+	req->err = err;
+	if (req->mr) {
+		req->rereg = !req->mr->valid;
+		if (req->rereg)
+			rtrs_mr_renew(req->mr, &req->conn->conn.send_cqe);
+		rtrs_wire_put_rkey_rsp(req->rsp, req->slot, req->mr->mr->rkey);
+		ib_dma_sync_single_for_device(dev, req->rsp_dma, sizeof(*req->rsp), DMA_TO_DEVICE);
 	}
-	if (!op->hdr.write && op->hdr.data_len)
-		ib_dma_sync_single_for_device(dev, op->chunk_dma, op->hdr.data_len,
+	if (!req->hdr.write && req->hdr.data_len)
+		ib_dma_sync_single_for_device(dev, req->chunk_dma, req->hdr.data_len,
 					      DMA_BIDIRECTIONAL);
-	if (likely(!rtrs_srv_op_post_rsp(op)))
+	if (likely(!rtrs_srv_req_post_rsp(req)))
 		return true;
-	rtrs_srv_op_wait(op);
+	rtrs_srv_req_wait(req);
 	return false;
 }
 
@@ -286,106 +286,108 @@ static bool rtrs_srv_op_answer(struct rtrs_srv_op *op, int err)
  */
 bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
 {
-	if (WARN_ON_ONCE(cmpxchg(&id->state, RTRS_SRV_OP_RUNNING, RTRS_SRV_OP_ANSWERED) !=
-			 RTRS_SRV_OP_RUNNING))
+	struct rtrs_srv_req *req = container_of(id, struct rtrs_srv_req, op);
+
+	if (WARN_ON_ONCE(cmpxchg(&req->state, RTRS_SRV_REQ_RUNNING, RTRS_SRV_REQ_ANSWERED) !=
+			 RTRS_SRV_REQ_RUNNING))
 		return true;
-	return rtrs_srv_op_answer(id, errno);
+	return rtrs_srv_req_answer(req, errno);
 }
 EXPORT_SYMBOL(rtrs_srv_resp_rdma);
 
-/* Hand an operation to the ULP; process context. */
-static void rtrs_srv_op_submit(struct rtrs_srv_op *op)
+/* Hand a request to the ULP; process context. */
+static void rtrs_srv_req_submit(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_path *path = req->path;
 	int ret;
 
 	/* The ULP may answer before it returns: the close of the path waits for the return too. */
 	percpu_ref_get(&path->ops_ref);
-	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), op, op->data,
-				     op->hdr.data_len, op->usr, op->hdr.usr_len);
+	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), &req->op, req->data,
+				     req->hdr.data_len, req->usr, req->hdr.usr_len);
 	/* Without error it is the ULP's, and answered maybe. */
 	if (ret)
-		rtrs_srv_resp_rdma(op, ret);
+		rtrs_srv_resp_rdma(&req->op, ret);
 	percpu_ref_put(&path->ops_ref);
 }
 
-static void rtrs_srv_op_start_work(struct work_struct *work)
+static void rtrs_srv_req_start_work(struct work_struct *work)
 {
-	struct rtrs_srv_op *op = container_of(work, struct rtrs_srv_op, start_work);
+	struct rtrs_srv_req *req = container_of(work, struct rtrs_srv_req, start_work);
 
 	/* Run now it could overtake what the client has sent again elsewhere. */
-	if (rtrs_srv_path_serves(op->path))
-		rtrs_srv_op_submit(op);
+	if (rtrs_srv_path_serves(req->path))
+		rtrs_srv_req_submit(req);
 	else
-		rtrs_srv_op_drop(op);
+		rtrs_srv_req_drop(req);
 }
 
-/* Header and data are stable: run the operation unless an older one of its slot still runs. */
-static void rtrs_srv_op_ready(struct rtrs_srv_op *op)
+/* Header and data are stable: run the request unless an older one of its slot still runs. */
+static void rtrs_srv_req_ready(struct rtrs_srv_req *req)
 {
-	bool service = !op->conn->conn.cid;
+	bool service = !req->conn->conn.cid;
 	int ret;
 
-	ret = rtrs_srv_op_queue(op);
+	ret = rtrs_srv_req_queue(req);
 	if (unlikely(ret == -EINPROGRESS))
 		return;
 	if (unlikely(ret))
-		rtrs_srv_op_drop(op);
+		rtrs_srv_req_drop(req);
 	else if (unlikely(service))
 		/* The ULP may sleep; heartbeats of this connection must not wait for it. */
-		rtrs_srv_op_start(op);
+		rtrs_srv_req_start(req);
 	else
-		rtrs_srv_op_submit(op);
+		rtrs_srv_req_submit(req);
 }
 
-static void rtrs_srv_op_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rtrs_srv_op *op = container_of(wc->wr_cqe, struct rtrs_srv_op, inv_cqe);
-	struct rtrs_srv_conn *conn = op->conn;
+	struct rtrs_srv_req *req = container_of(wc->wr_cqe, struct rtrs_srv_req, inv_cqe);
+	struct rtrs_srv_conn *conn = req->conn;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		rtrs_srv_path_wc_failed(op->path, "invalidation of a chunk", wc);
-		rtrs_srv_op_drop(op);
+		rtrs_srv_path_wc_failed(req->path, "invalidation of a chunk", wc);
+		rtrs_srv_req_drop(req);
 		return;
 	}
 	rtrs_conn_send_completed(&conn->conn);
 	rtrs_srv_io_kick(conn);
-	op->mr->valid = false;
-	rtrs_srv_op_ready(op);
+	req->mr->valid = false;
+	rtrs_srv_req_ready(req);
 }
 
 /* Copy the user message, which ends at @off of the chunk, and make the data readable. */
-static int rtrs_srv_op_get_usr(struct rtrs_srv_op *op, u32 off)
+static int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off)
 {
 	u32 hdr_len = sizeof(struct rtrs_msg_write);
-	struct ib_device *dev = op->path->dev;
-	struct rtrs_io_hdr *hdr = &op->hdr;
+	struct ib_device *dev = req->path->dev;
+	struct rtrs_io_hdr *hdr = &req->hdr;
 	u32 start;
 
 	if (!hdr->write) {
 		hdr_len = sizeof(struct rtrs_msg_read);
 		hdr_len += hdr->has_desc ? sizeof(struct rtrs_sg_desc) : 0;
 	}
-	if (hdr->usr_len + hdr_len > op->path->geo->max_hdr_size)
+	if (hdr->usr_len + hdr_len > req->path->geo->max_hdr_size)
 		return -EMSGSIZE;
 	start = hdr->write ? 0 : hdr->data_len;
-	ib_dma_sync_single_for_cpu(dev, op->chunk_dma + start, off - start, DMA_BIDIRECTIONAL);
-	op->usr = hdr->usr_len <= sizeof(op->usr_small) ? op->usr_small : op->usr_page;
-	memcpy(op->usr, op->chunk + hdr->data_len, hdr->usr_len);
+	ib_dma_sync_single_for_cpu(dev, req->chunk_dma + start, off - start, DMA_BIDIRECTIONAL);
+	req->usr = hdr->usr_len <= sizeof(req->usr_small) ? req->usr_small : req->usr_page;
+	memcpy(req->usr, req->chunk + hdr->data_len, hdr->usr_len);
 	return 0;
 }
 
 /* Copy and check the header at @off.  Return: as rtrs_wire_get_io_hdr(), or -EMSGSIZE to answer. */
-static int rtrs_srv_op_get_hdr(struct rtrs_srv_op *op, u32 off)
+static int rtrs_srv_req_get_hdr(struct rtrs_srv_req *req, u32 off)
 {
 	u8 raw[RTRS_MAX_IO_HDR_BYTES];
-	size_t len = min_t(size_t, sizeof(raw), op->path->geo->chunk_size - off);
+	size_t len = min_t(size_t, sizeof(raw), req->path->geo->chunk_size - off);
 	int ret;
 
-	ib_dma_sync_single_for_cpu(op->path->dev, op->chunk_dma + off, len, DMA_BIDIRECTIONAL);
-	memcpy(raw, op->chunk + off, len);
-	ret = rtrs_wire_get_io_hdr(raw, len, off, &op->hdr);
-	op->dir = op->hdr.write ? WRITE : READ;
+	ib_dma_sync_single_for_cpu(req->path->dev, req->chunk_dma + off, len, DMA_BIDIRECTIONAL);
+	memcpy(raw, req->chunk + off, len);
+	ret = rtrs_wire_get_io_hdr(raw, len, off, &req->hdr);
+	req->op.dir = req->hdr.write ? WRITE : READ;
 	return ret;
 }
 
@@ -393,18 +395,18 @@ static int rtrs_srv_op_get_hdr(struct rtrs_srv_op *op, u32 off)
  * Copy a small WRITE's data.  Return: true if the data are private now.  The memory is there from
  * the slot's first small WRITE on; without it the chunk is invalidated.
  */
-static bool rtrs_srv_op_copy_data(struct rtrs_srv_op *op)
+static bool rtrs_srv_req_copy_data(struct rtrs_srv_req *req)
 {
-	if (op->hdr.data_len > RTRS_SRV_COPY_BYTES)
+	if (req->hdr.data_len > RTRS_SRV_COPY_BYTES)
 		return false;
-	if (unlikely(!op->copy)) {
-		op->copy = alloc_pages_exact(RTRS_SRV_COPY_BYTES,
+	if (unlikely(!req->copy)) {
+		req->copy = alloc_pages_exact(RTRS_SRV_COPY_BYTES,
 					     GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
-		if (!op->copy)
+		if (!req->copy)
 			return false;
 	}
-	memcpy(op->copy, op->chunk, op->hdr.data_len);
-	op->data = op->copy;
+	memcpy(req->copy, req->chunk, req->hdr.data_len);
+	req->data = req->copy;
 	return true;
 }
 
@@ -414,43 +416,43 @@ static void rtrs_srv_io_count(struct rtrs_srv_path *path, u8 dir, u32 bytes)
 	this_cpu_add(path->stats->bytes[dir], bytes);
 }
 
-/* A claimed operation: from the chunk to the ULP, or to an answer. */
-static void rtrs_srv_io_process(struct rtrs_srv_op *op, u32 off)
+/* A claimed request: from the chunk to the ULP, or to an answer. */
+static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 {
 	int ret;
 
-	ret = rtrs_srv_op_get_hdr(op, off);
+	ret = rtrs_srv_req_get_hdr(req, off);
 	if (unlikely(ret == -EPROTO)) {
-		rtrs_srv_path_fail(op->path, "slot %u: no request at offset %u", op->slot, off);
-		rtrs_srv_op_drop(op);
+		rtrs_srv_path_fail(req->path, "slot %u: no request at offset %u", req->slot, off);
+		rtrs_srv_req_drop(req);
 		return;
 	}
 	if (likely(!ret))
-		ret = rtrs_srv_op_get_usr(op, off);
-	rtrs_srv_io_count(op->path, op->dir, off);
+		ret = rtrs_srv_req_get_usr(req, off);
+	rtrs_srv_io_count(req->path, req->op.dir, off);
 	if (unlikely(ret)) {
 		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
-				    op->path->name, op->slot, off, ret);
+				    req->path->name, req->slot, off, ret);
 		/* Unless it was cancelled meanwhile. */
-		if (cmpxchg(&op->state, RTRS_SRV_OP_CLAIMED, RTRS_SRV_OP_ANSWERED) ==
-		    RTRS_SRV_OP_CLAIMED)
-			rtrs_srv_op_answer(op, ret);
+		if (cmpxchg(&req->state, RTRS_SRV_REQ_CLAIMED, RTRS_SRV_REQ_ANSWERED) ==
+		    RTRS_SRV_REQ_CLAIMED)
+			rtrs_srv_req_answer(req, ret);
 		else
-			rtrs_srv_op_drop(op);
+			rtrs_srv_req_drop(req);
 		return;
 	}
-	op->data = op->chunk;
-	if (!op->mr || !op->hdr.write || !op->hdr.data_len || rtrs_srv_op_copy_data(op))
-		rtrs_srv_op_ready(op);
-	else if (unlikely(rtrs_srv_op_post_inv(op)))
-		rtrs_srv_op_wait(op);
+	req->data = req->chunk;
+	if (!req->mr || !req->hdr.write || !req->hdr.data_len || rtrs_srv_req_copy_data(req))
+		rtrs_srv_req_ready(req);
+	else if (unlikely(rtrs_srv_req_post_inv(req)))
+		rtrs_srv_req_wait(req);
 }
 
 static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 {
 	struct rtrs_srv_path *path = conn->path;
 	const struct rtrs_srv_geo *geo = path->geo;
-	struct rtrs_srv_op *op;
+	struct rtrs_srv_req *req;
 	u32 slot, off;
 	int ret;
 
@@ -462,8 +464,8 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 	}
 	if (unlikely(!percpu_ref_tryget_live(&path->ops_ref)))
 		return;
-	op = &path->ops[slot];
-	ret = rtrs_srv_op_claim(op);
+	req = &path->reqs[slot];
+	ret = rtrs_srv_req_claim(req);
 	if (unlikely(ret)) {
 		if (ret == -EBUSY)
 			rtrs_srv_path_fail(path, "request for slot %u, which is not answered yet",
@@ -471,8 +473,8 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 		percpu_ref_put(&path->ops_ref);
 		return;
 	}
-	op->conn = conn;
-	rtrs_srv_io_process(op, off);
+	req->conn = conn;
+	rtrs_srv_io_process(req, off);
 }
 
 static void rtrs_srv_io_hb_msg(struct rtrs_srv_path *path)
@@ -552,24 +554,24 @@ void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_srv_io_kick(conn);
 }
 
-static int rtrs_srv_op_init(struct rtrs_srv_path *path, u32 slot)
+static int rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 {
-	struct rtrs_srv_op *op = &path->ops[slot];
+	struct rtrs_srv_req *req = &path->reqs[slot];
 
-	op->usr_page = (void *)get_zeroed_page(GFP_KERNEL);
-	if (!op->usr_page)
+	req->usr_page = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!req->usr_page)
 		return -ENOMEM;
-	op->slot = slot;
-	op->path = path;
-	op->chunk = rtrs_srv_bufs_addr(&path->bufs, slot);
-	op->chunk_dma = rtrs_srv_bufs_dma(&path->bufs, slot);
+	req->slot = slot;
+	req->path = path;
+	req->chunk = rtrs_srv_bufs_addr(&path->bufs, slot);
+	req->chunk_dma = rtrs_srv_bufs_dma(&path->bufs, slot);
 	if (path->rsps) {
-		op->mr = &path->bufs.mrs[slot];
-		op->rsp = &path->rsps[slot];
-		op->rsp_dma = path->rsps_dma + slot * sizeof(*op->rsp);
+		req->mr = &path->bufs.mrs[slot];
+		req->rsp = &path->rsps[slot];
+		req->rsp_dma = path->rsps_dma + slot * sizeof(*req->rsp);
 	}
-	op->inv_cqe.done = rtrs_srv_op_inv_done;
-	INIT_WORK(&op->start_work, rtrs_srv_op_start_work);
+	req->inv_cqe.done = rtrs_srv_req_inv_done;
+	INIT_WORK(&req->start_work, rtrs_srv_req_start_work);
 	return 0;
 }
 
@@ -592,21 +594,21 @@ static int rtrs_srv_io_create_rsps(struct rtrs_srv_path *path)
 }
 
 /**
- * rtrs_srv_io_create_ops() - allocate the operations of a path
+ * rtrs_srv_io_create_reqs() - allocate the requests of a path
  * @path: the path, with its buffers
  *
- * What failed half-way is undone by rtrs_srv_io_destroy_ops().
+ * What failed half-way is undone by rtrs_srv_io_destroy_reqs().
  *
  * Context: process, may sleep; info work of the path.
  * Return: 0 or -ENOMEM.
  */
-int rtrs_srv_io_create_ops(struct rtrs_srv_path *path)
+int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 {
 	u32 slot;
 	int ret;
 
-	path->ops = kvcalloc(path->geo->queue_depth, sizeof(*path->ops), GFP_KERNEL);
-	if (!path->ops)
+	path->reqs = kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
+	if (!path->reqs)
 		return -ENOMEM;
 	if (path->geo->new_rkey) {
 		ret = rtrs_srv_io_create_rsps(path);
@@ -614,7 +616,7 @@ int rtrs_srv_io_create_ops(struct rtrs_srv_path *path)
 			return ret;
 	}
 	for (slot = 0; slot < path->geo->queue_depth; slot++) {
-		ret = rtrs_srv_op_init(path, slot);
+		ret = rtrs_srv_req_init(path, slot);
 		if (ret)
 			return ret;
 	}
@@ -622,21 +624,21 @@ int rtrs_srv_io_create_ops(struct rtrs_srv_path *path)
 }
 
 /**
- * rtrs_srv_io_destroy_ops() - undo rtrs_srv_io_create_ops()
- * @path: the path, stopped and drained; nothing happens if it has no operations
+ * rtrs_srv_io_destroy_reqs() - undo rtrs_srv_io_create_reqs()
+ * @path: the path, stopped and drained; nothing happens if it has no requests
  *
  * Context: process, may sleep; close work of the path.
  */
-void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path)
+void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path)
 {
 	u32 slot;
 
-	if (!path->ops)
+	if (!path->reqs)
 		return;
 	for (slot = 0; slot < path->geo->queue_depth; slot++) {
-		free_page((unsigned long)path->ops[slot].usr_page);
-		if (path->ops[slot].copy)
-			free_pages_exact(path->ops[slot].copy, RTRS_SRV_COPY_BYTES);
+		free_page((unsigned long)path->reqs[slot].usr_page);
+		if (path->reqs[slot].copy)
+			free_pages_exact(path->reqs[slot].copy, RTRS_SRV_COPY_BYTES);
 	}
 	if (path->rsps) {
 		ib_dma_unmap_single(path->dev, path->rsps_dma,
@@ -644,20 +646,20 @@ void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path)
 		kfree(path->rsps);
 		path->rsps = NULL;
 	}
-	kvfree(path->ops);
-	path->ops = NULL;
+	kvfree(path->reqs);
+	path->reqs = NULL;
 }
 
 /* Drop what waits for room in the send queue. */
 static void rtrs_srv_conn_drop_waiting(struct rtrs_srv_conn *conn)
 {
-	struct rtrs_srv_op *op, *tmp;
+	struct rtrs_srv_req *req, *tmp;
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->wait_lock, flags);
-	list_for_each_entry_safe(op, tmp, &conn->wait_list, wait_entry) {
-		list_del(&op->wait_entry);
-		rtrs_srv_op_drop(op);
+	list_for_each_entry_safe(req, tmp, &conn->wait_list, wait_entry) {
+		list_del(&req->wait_entry);
+		rtrs_srv_req_drop(req);
 	}
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 }
@@ -679,7 +681,7 @@ void rtrs_srv_io_stop(struct rtrs_srv_path *path)
 	for (i = 0; i < path->cid_num; i++)
 		if (path->conns[i])
 			rtrs_srv_conn_drop_waiting(path->conns[i]);
-	for (i = 0; path->ops && i < path->geo->queue_depth; i++)
-		rtrs_srv_op_drop_queued(&path->ops[i]);
+	for (i = 0; path->reqs && i < path->geo->queue_depth; i++)
+		rtrs_srv_req_drop_queued(&path->reqs[i]);
 	wait_for_completion(&path->ops_done);
 }

@@ -3,8 +3,7 @@
  * Objects of rtrs-server.
  *
  * A context (one ULP on one port) has sessions, a session has paths and slots, a path has
- * connections and one operation per slot.  Tracing code of ULPs reads @dir of struct rtrs_srv_op
- * from this header.
+ * connections and one request per slot.
  */
 #ifndef _RTRS_SRV_H
 #define _RTRS_SRV_H
@@ -35,41 +34,41 @@ struct device;
 struct rtrs_srv_conn;
 struct rtrs_srv_path;
 
-/* User messages up to this length are copied into the operation itself, longer ones into its page. */
+/* User messages up to this length are copied into the request itself, longer ones into its page. */
 #define RTRS_SRV_USR_SMALL_BYTES	64
 
 /* Payload of a WRITE up to this length is copied instead of invalidating the chunk's key. */
 #define RTRS_SRV_COPY_BYTES		32768
 
 /**
- * enum rtrs_srv_op_state - where an operation is
- * @RTRS_SRV_OP_IDLE: the client owns the slot
- * @RTRS_SRV_OP_CLAIMED: a request came; header is being checked, the chunk's key is being invalidated
- * @RTRS_SRV_OP_QUEUED: may run as soon as older operations of the slot are finished
- * @RTRS_SRV_OP_RUNNING: handed to the ULP, or about to be
- * @RTRS_SRV_OP_ANSWERED: the ULP is done with it, the response is being posted
- * @RTRS_SRV_OP_CANCELLED: was CLAIMED when the client sent the slot's request again on another path; off
+ * enum rtrs_srv_req_state - where a request is
+ * @RTRS_SRV_REQ_IDLE: the client owns the slot
+ * @RTRS_SRV_REQ_CLAIMED: a request came; header is being checked, the chunk's key is being invalidated
+ * @RTRS_SRV_REQ_QUEUED: may run as soon as older requests of the slot are finished
+ * @RTRS_SRV_REQ_RUNNING: handed to the ULP, or about to be
+ * @RTRS_SRV_REQ_ANSWERED: the ULP is done with it, the response is being posted
+ * @RTRS_SRV_REQ_CANCELLED: was CLAIMED when the client sent the slot's request again on another path; off
  *	the slot's list, its owner drops it
  */
-enum rtrs_srv_op_state {
-	RTRS_SRV_OP_IDLE,
-	RTRS_SRV_OP_CLAIMED,
-	RTRS_SRV_OP_QUEUED,
-	RTRS_SRV_OP_RUNNING,
-	RTRS_SRV_OP_ANSWERED,
-	RTRS_SRV_OP_CANCELLED,
+enum rtrs_srv_req_state {
+	RTRS_SRV_REQ_IDLE,
+	RTRS_SRV_REQ_CLAIMED,
+	RTRS_SRV_REQ_QUEUED,
+	RTRS_SRV_REQ_RUNNING,
+	RTRS_SRV_REQ_ANSWERED,
+	RTRS_SRV_REQ_CANCELLED,
 };
 
 /**
- * struct rtrs_srv_op - the request in a slot of a path
+ * struct rtrs_srv_req - the request in a slot of a path
  *
  * I: fixed while the path serves.  L: lock of the slot; the steps to ANSWERED, by the owner, and
  * to CANCELLED are a cmpxchg.  O: the owner: from CLAIMED on the handler, the ULP, the responder,
  * one after the other.  W: @wait_lock of the connection.
  *
- * @dir: O. READ or WRITE
+ * @op: O. what the ULP gets of it
  * @rereg: O. the response registers the chunk again
- * @state: L. enum rtrs_srv_op_state
+ * @state: L. enum rtrs_srv_req_state
  * @err: O. answer of the ULP
  * @slot: I. number of the slot
  * @path: I. the path
@@ -85,13 +84,13 @@ enum rtrs_srv_op_state {
  * @usr: O. private copy of the user message, @usr_small or @usr_page
  * @usr_page: I. room for the longest user message
  * @slot_entry: L. in the slot's list
- * @wait_entry: W. in the connection's list of operations that wait for room in the send queue
- * @start_work: hands the operation to the ULP where the completion handler must not do it
+ * @wait_entry: W. in the connection's list of requests that wait for room in the send queue
+ * @start_work: hands the request to the ULP where the completion handler must not do it
  * @inv_cqe: I. completion of LOCAL_INV
  * @usr_small: O. room for a short user message
  */
-struct rtrs_srv_op {
-	u8 dir;
+struct rtrs_srv_req {
+	struct rtrs_srv_op op;
 	bool rereg;
 	u32 state;
 	int err;
@@ -116,17 +115,17 @@ struct rtrs_srv_op {
 };
 
 /**
- * struct rtrs_srv_slot - a slot of a session: operations of all paths in order of arrival
+ * struct rtrs_srv_slot - a slot of a session: requests of all paths in order of arrival
  *
  * At most one of the list is RUNNING, and none behind it runs.  A cache line each: different CPUs
  * serve different slots.
  *
- * @lock: guards @ops and the state of the operations in it
- * @ops: struct rtrs_srv_op by @slot_entry
+ * @lock: guards @reqs and the state of the requests in it
+ * @reqs: struct rtrs_srv_req by @slot_entry
  */
 struct rtrs_srv_slot {
 	spinlock_t lock;
-	struct list_head ops;
+	struct list_head reqs;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -134,7 +133,7 @@ struct rtrs_srv_slot {
  * @conn: the connection
  * @path: the path
  * @wait_lock: guards @wait_list; taken before the lock of a slot
- * @wait_list: operations that wait for room in the send queue
+ * @wait_list: requests that wait for room in the send queue
  */
 struct rtrs_srv_conn {
 	struct rtrs_conn conn;
@@ -201,11 +200,11 @@ struct rtrs_srv_info {
  * @cid_num: I. connections the client makes
  * @nr_conns: M. connections accepted so far
  * @conns: M. the connections by number; not changed any more once the path is not CONNECTING
- * @ops_ref: one reference per operation that is not idle
+ * @ops_ref: one reference per request that is not idle
  * @ops_done: the last reference of @ops_ref is gone
  * @bufs: N. chunks and memory regions
- * @ops: N. operations, one per slot
- * @rsps: N. the operations' messages that carry a key
+ * @reqs: N. requests, one per slot
+ * @rsps: N. the requests' messages that carry a key
  * @rsps_dma: N. their DMA address
  * @info: info exchange
  * @hb: heartbeat
@@ -241,7 +240,7 @@ struct rtrs_srv_path {
 	struct percpu_ref ops_ref;
 	struct completion ops_done;
 	struct rtrs_srv_bufs bufs;
-	struct rtrs_srv_op *ops;
+	struct rtrs_srv_req *reqs;
 	struct rtrs_msg_rkey_rsp *rsps;
 	u64 rsps_dma;
 
@@ -363,14 +362,14 @@ static inline bool rtrs_srv_path_serves(const struct rtrs_srv_path *path)
 }
 
 /**
- * rtrs_srv_op_slot() - the slot of an operation
- * @op: the operation
+ * rtrs_srv_req_slot() - the slot of a request
+ * @req: the request
  *
- * Return: the session's slot, shared with the operations of other paths.
+ * Return: the session's slot, shared with the requests of other paths.
  */
-static inline struct rtrs_srv_slot *rtrs_srv_op_slot(const struct rtrs_srv_op *op)
+static inline struct rtrs_srv_slot *rtrs_srv_req_slot(const struct rtrs_srv_req *req)
 {
-	return &op->path->sess->slots[op->slot];
+	return &req->path->sess->slots[req->slot];
 }
 
 /**
@@ -411,21 +410,21 @@ void rtrs_srv_sess_release_name(struct rtrs_srv_path *path);
 int rtrs_srv_sess_path_up(struct rtrs_srv_path *path);
 void rtrs_srv_sess_path_down(struct rtrs_srv_path *path);
 
-/* slots.c: order of the operations of a slot */
-int rtrs_srv_op_claim(struct rtrs_srv_op *op);
-int rtrs_srv_op_queue(struct rtrs_srv_op *op);
-void rtrs_srv_op_start(struct rtrs_srv_op *op);
-struct rtrs_srv_op *rtrs_srv_op_release(struct rtrs_srv_op *op, struct rtrs_srv_slot *slot);
-void rtrs_srv_op_finish(struct rtrs_srv_path *path, struct rtrs_srv_op *next);
-void rtrs_srv_op_drop(struct rtrs_srv_op *op);
-void rtrs_srv_op_drop_queued(struct rtrs_srv_op *op);
+/* slots.c: order of the requests of a slot */
+int rtrs_srv_req_claim(struct rtrs_srv_req *req);
+int rtrs_srv_req_queue(struct rtrs_srv_req *req);
+void rtrs_srv_req_start(struct rtrs_srv_req *req);
+struct rtrs_srv_req *rtrs_srv_req_release(struct rtrs_srv_req *req, struct rtrs_srv_slot *slot);
+void rtrs_srv_req_finish(struct rtrs_srv_path *path, struct rtrs_srv_req *next);
+void rtrs_srv_req_drop(struct rtrs_srv_req *req);
+void rtrs_srv_req_drop_queued(struct rtrs_srv_req *req);
 void rtrs_srv_slot_start_next(struct rtrs_srv_slot *slot);
 int rtrs_srv_slots_init(void);
 void rtrs_srv_slots_exit(void);
 
 /* io.c: requests and responses */
-int rtrs_srv_io_create_ops(struct rtrs_srv_path *path);
-void rtrs_srv_io_destroy_ops(struct rtrs_srv_path *path);
+int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path);
+void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path);
 void rtrs_srv_io_stop(struct rtrs_srv_path *path);
 void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc);

@@ -6,7 +6,7 @@
  * from the first valid INFO_REQ until the close work of the last path that brought one.
  *
  * Ordering: the ULP sees CONNECTED before the first request of a session and DISCONNECTED after
- * the last one was answered: paths count as up from before they serve until their operations are
+ * the last one was answered: paths count as up from before they serve until their requests are
  * finished.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
@@ -65,7 +65,7 @@ struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *u
 	}
 	for (i = 0; i < ctx->geo.queue_depth; i++) {
 		spin_lock_init(&sess->slots[i].lock);
-		INIT_LIST_HEAD(&sess->slots[i].ops);
+		INIT_LIST_HEAD(&sess->slots[i].reqs);
 	}
 	sess->ctx = ctx;
 	memcpy(sess->uuid, uuid, sizeof(sess->uuid));
@@ -199,7 +199,7 @@ int rtrs_srv_sess_path_up(struct rtrs_srv_path *path)
 
 /**
  * rtrs_srv_sess_path_down() - undo rtrs_srv_sess_path_up()
- * @path: the path, all its operations are finished; nothing happens if it is not up
+ * @path: the path, all its requests are finished; nothing happens if it is not up
  *
  * Tells the ULP if it was the last one.
  *

@@ -1,97 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Order of the operations of a slot.
+ * Order of the requests of a slot.
  *
- * Ordering: per slot of the session, over all its paths, operations run one after the other in
+ * Ordering: per slot of the session, over all its paths, requests run one after the other in
  * order of arrival.  After a failover the client sends what it had in flight again: the second
  * copy must not run beside the first, or behind a later request of the slot.  A first copy that
  * has not started yet never will: the client has given up its path, where an invalidation may be
  * stuck for as long as the path takes to notice.
  *
- * Ownership: from the claim to the release an operation has one owner and holds a reference of its
- * path's ops_ref.  A queued one belongs to the slot: who finishes the operation before it starts
+ * Ownership: from the claim to the release a request has one owner and holds a reference of its
+ * path's ops_ref.  A queued one belongs to the slot: who finishes the request before it starts
  * it, who claims the slot anew or closes its path finishes it.
  *
  * Locks: the slot's, with interrupts off, innermost but for those of the verbs layer.
  */
 #include "rtrs-srv.h"
 
-/* Hands operations to the ULP that cannot be handed over where they became ready. */
+/* Hands requests to the ULP that cannot be handed over where they became ready. */
 static struct workqueue_struct *rtrs_srv_io_wq;
 
 /*
  * The client sent a slot's request on another path than before: what has not started does not
- * start any more.  Returns a queued operation to be finished, of which there is at most one, or
+ * start any more.  Returns a queued request to be finished, of which there is at most one, or
  * NULL.
  */
-static struct rtrs_srv_op *rtrs_srv_slot_cancel(struct rtrs_srv_slot *slot)
+static struct rtrs_srv_req *rtrs_srv_slot_cancel(struct rtrs_srv_slot *slot)
 {
-	struct rtrs_srv_op *op, *tmp, *queued = NULL;
+	struct rtrs_srv_req *req, *tmp, *queued = NULL;
 
 	lockdep_assert_held(&slot->lock);
-	list_for_each_entry_safe(op, tmp, &slot->ops, slot_entry) {
-		if (cmpxchg(&op->state, RTRS_SRV_OP_CLAIMED, RTRS_SRV_OP_CANCELLED) ==
-		    RTRS_SRV_OP_CLAIMED) {
-			list_del(&op->slot_entry);
-		} else if (op->state == RTRS_SRV_OP_QUEUED) {
-			list_del(&op->slot_entry);
-			op->state = RTRS_SRV_OP_IDLE;
-			queued = op;
+	list_for_each_entry_safe(req, tmp, &slot->reqs, slot_entry) {
+		if (cmpxchg(&req->state, RTRS_SRV_REQ_CLAIMED, RTRS_SRV_REQ_CANCELLED) ==
+		    RTRS_SRV_REQ_CLAIMED) {
+			list_del(&req->slot_entry);
+		} else if (req->state == RTRS_SRV_REQ_QUEUED) {
+			list_del(&req->slot_entry);
+			req->state = RTRS_SRV_REQ_IDLE;
+			queued = req;
 		}
 	}
 	return queued;
 }
 
-/* Does an operation of the slot run?  One that is answered and only waits to say so does not. */
+/* Does a request of the slot run?  One that is answered and only waits to say so does not. */
 static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
 {
-	struct rtrs_srv_op *op;
+	struct rtrs_srv_req *req;
 
-	list_for_each_entry(op, &slot->ops, slot_entry)
-		if (op->state == RTRS_SRV_OP_RUNNING)
+	list_for_each_entry(req, &slot->reqs, slot_entry)
+		if (req->state == RTRS_SRV_REQ_RUNNING)
 			return true;
 	return false;
 }
 
-/* Let the slot's queued operation run if none runs.  Return: the operation to be started, or NULL. */
-static struct rtrs_srv_op *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
+/* Let the slot's queued request run if none runs.  Return: the request to be started, or NULL. */
+static struct rtrs_srv_req *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
 {
-	struct rtrs_srv_op *next;
+	struct rtrs_srv_req *next;
 
 	lockdep_assert_held(&slot->lock);
-	if (likely(list_empty(&slot->ops)) || rtrs_srv_slot_runs(slot))
+	if (likely(list_empty(&slot->reqs)) || rtrs_srv_slot_runs(slot))
 		return NULL;
-	next = list_last_entry(&slot->ops, struct rtrs_srv_op, slot_entry);
-	if (next->state != RTRS_SRV_OP_QUEUED)
+	next = list_last_entry(&slot->reqs, struct rtrs_srv_req, slot_entry);
+	if (next->state != RTRS_SRV_REQ_QUEUED)
 		return NULL;
-	next->state = RTRS_SRV_OP_RUNNING;
+	next->state = RTRS_SRV_REQ_RUNNING;
 	return next;
 }
 
 /**
- * rtrs_srv_op_claim() - take a slot for a new request
- * @op: the path's operation of the slot; the caller has a reference of the path's ops_ref for it
+ * rtrs_srv_req_claim() - take a slot for a new request
+ * @req: the path's request of the slot; the caller has a reference of the path's ops_ref for it
  *
- * Context: any. Return: 0: the operation is the caller's; -EBUSY if the slot's last request on
+ * Context: any. Return: 0: the request is the caller's; -EBUSY if the slot's last request on
  * this path is not answered yet; -ESHUTDOWN if the path is being closed.
  */
-int rtrs_srv_op_claim(struct rtrs_srv_op *op)
+int rtrs_srv_req_claim(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_srv_op *cancelled = NULL;
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	struct rtrs_srv_req *cancelled = NULL;
 	unsigned long flags;
 	int ret = 0;
 
 	spin_lock_irqsave(&slot->lock, flags);
-	if (!rtrs_srv_path_serves(op->path)) {
+	if (!rtrs_srv_path_serves(req->path)) {
 		ret = -ESHUTDOWN;
-	} else if (op->state != RTRS_SRV_OP_IDLE) {
+	} else if (req->state != RTRS_SRV_REQ_IDLE) {
 		ret = -EBUSY;
 	} else {
-		if (unlikely(!list_empty(&slot->ops)))
+		if (unlikely(!list_empty(&slot->reqs)))
 			cancelled = rtrs_srv_slot_cancel(slot);
-		op->state = RTRS_SRV_OP_CLAIMED;
-		list_add_tail(&op->slot_entry, &slot->ops);
+		req->state = RTRS_SRV_REQ_CLAIMED;
+		list_add_tail(&req->slot_entry, &slot->reqs);
 	}
 	spin_unlock_irqrestore(&slot->lock, flags);
 	if (unlikely(cancelled))
@@ -100,27 +100,27 @@ int rtrs_srv_op_claim(struct rtrs_srv_op *op)
 }
 
 /**
- * rtrs_srv_op_queue() - header and data of an operation are stable, it may run in its turn
- * @op: the operation, claimed
+ * rtrs_srv_req_queue() - header and data of a request are stable, it may run in its turn
+ * @req: the request, claimed
  *
  * Context: any. Return: 0: it is its turn, the caller hands it to the ULP; -EINPROGRESS: an older
- * operation of the slot still runs, this one belongs to the slot; -ESHUTDOWN: it must not run any
+ * request of the slot still runs, this one belongs to the slot; -ESHUTDOWN: it must not run any
  * more, the caller drops it.
  */
-int rtrs_srv_op_queue(struct rtrs_srv_op *op)
+int rtrs_srv_req_queue(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&slot->lock, flags);
-	if (unlikely(op->state == RTRS_SRV_OP_CANCELLED || !rtrs_srv_path_serves(op->path))) {
+	if (unlikely(req->state == RTRS_SRV_REQ_CANCELLED || !rtrs_srv_path_serves(req->path))) {
 		ret = -ESHUTDOWN;
-	} else if (unlikely(!list_is_singular(&slot->ops) && rtrs_srv_slot_runs(slot))) {
-		op->state = RTRS_SRV_OP_QUEUED;
+	} else if (unlikely(!list_is_singular(&slot->reqs) && rtrs_srv_slot_runs(slot))) {
+		req->state = RTRS_SRV_REQ_QUEUED;
 		ret = -EINPROGRESS;
 	} else {
-		op->state = RTRS_SRV_OP_RUNNING;
+		req->state = RTRS_SRV_REQ_RUNNING;
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&slot->lock, flags);
@@ -128,107 +128,107 @@ int rtrs_srv_op_queue(struct rtrs_srv_op *op)
 }
 
 /**
- * rtrs_srv_op_start() - have a running operation handed to the ULP by its start_work
- * @op: the operation
+ * rtrs_srv_req_start() - have a running request handed to the ULP by its start_work
+ * @req: the request
  *
  * Context: any.
  */
-void rtrs_srv_op_start(struct rtrs_srv_op *op)
+void rtrs_srv_req_start(struct rtrs_srv_req *req)
 {
-	queue_work(rtrs_srv_io_wq, &op->start_work);
+	queue_work(rtrs_srv_io_wq, &req->start_work);
 }
 
 /**
- * rtrs_srv_op_release() - give the slot back
- * @op: the operation, not the caller's any more
+ * rtrs_srv_req_release() - give the slot back
+ * @req: the request, not the caller's any more
  * @slot: its slot, with the lock held
  *
  * The client's next request for the slot may come as soon as the lock is dropped.
  *
  * Context: any.
- * Return: what rtrs_srv_op_finish() is to be called with after the lock is dropped.
+ * Return: what rtrs_srv_req_finish() is to be called with after the lock is dropped.
  */
-struct rtrs_srv_op *rtrs_srv_op_release(struct rtrs_srv_op *op, struct rtrs_srv_slot *slot)
+struct rtrs_srv_req *rtrs_srv_req_release(struct rtrs_srv_req *req, struct rtrs_srv_slot *slot)
 {
 	lockdep_assert_held(&slot->lock);
-	if (op->state != RTRS_SRV_OP_CANCELLED)
-		list_del(&op->slot_entry);
-	op->state = RTRS_SRV_OP_IDLE;
+	if (req->state != RTRS_SRV_REQ_CANCELLED)
+		list_del(&req->slot_entry);
+	req->state = RTRS_SRV_REQ_IDLE;
 	return rtrs_srv_slot_next(slot);
 }
 
 /**
- * rtrs_srv_op_finish() - start the slot's next operation, drop the reference of the released one
- * @path: path of the released operation; may be gone after return
- * @next: from rtrs_srv_op_release()
+ * rtrs_srv_req_finish() - start the slot's next request, drop the reference of the released one
+ * @path: path of the released request; may be gone after return
+ * @next: from rtrs_srv_req_release()
  *
  * Context: any.
  */
-void rtrs_srv_op_finish(struct rtrs_srv_path *path, struct rtrs_srv_op *next)
+void rtrs_srv_req_finish(struct rtrs_srv_path *path, struct rtrs_srv_req *next)
 {
 	if (unlikely(next))
-		rtrs_srv_op_start(next);
+		rtrs_srv_req_start(next);
 	percpu_ref_put(&path->ops_ref);
 }
 
 /**
- * rtrs_srv_op_drop() - finish an operation without answer
- * @op: the operation, not the caller's any more
+ * rtrs_srv_req_drop() - finish a request without answer
+ * @req: the request, not the caller's any more
  *
  * Context: any.
  */
-void rtrs_srv_op_drop(struct rtrs_srv_op *op)
+void rtrs_srv_req_drop(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_srv_path *path = op->path;
-	struct rtrs_srv_op *next;
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	struct rtrs_srv_path *path = req->path;
+	struct rtrs_srv_req *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&slot->lock, flags);
-	next = rtrs_srv_op_release(op, slot);
+	next = rtrs_srv_req_release(req, slot);
 	spin_unlock_irqrestore(&slot->lock, flags);
-	rtrs_srv_op_finish(path, next);
+	rtrs_srv_req_finish(path, next);
 }
 
 /**
- * rtrs_srv_op_drop_queued() - drop an operation of a closing path if it has not started
- * @op: the operation, in any state
+ * rtrs_srv_req_drop_queued() - drop a request of a closing path if it has not started
+ * @req: the request, in any state
  *
  * Context: any.
  */
-void rtrs_srv_op_drop_queued(struct rtrs_srv_op *op)
+void rtrs_srv_req_drop_queued(struct rtrs_srv_req *req)
 {
-	struct rtrs_srv_slot *slot = rtrs_srv_op_slot(op);
-	struct rtrs_srv_path *path = op->path;
-	struct rtrs_srv_op *next = NULL;
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	struct rtrs_srv_path *path = req->path;
+	struct rtrs_srv_req *next = NULL;
 	unsigned long flags;
 	bool queued;
 
 	spin_lock_irqsave(&slot->lock, flags);
-	queued = op->state == RTRS_SRV_OP_QUEUED;
+	queued = req->state == RTRS_SRV_REQ_QUEUED;
 	if (queued)
-		next = rtrs_srv_op_release(op, slot);
+		next = rtrs_srv_req_release(req, slot);
 	spin_unlock_irqrestore(&slot->lock, flags);
 	if (queued)
-		rtrs_srv_op_finish(path, next);
+		rtrs_srv_req_finish(path, next);
 }
 
 /**
- * rtrs_srv_slot_start_next() - an operation is answered but waits to say so: let the next one run
- * @slot: the slot; not gone as long as the caller owns an operation of it
+ * rtrs_srv_slot_start_next() - a request is answered but waits to say so: let the next one run
+ * @slot: the slot; not gone as long as the caller owns a request of it
  *
  * Context: any.
  */
 void rtrs_srv_slot_start_next(struct rtrs_srv_slot *slot)
 {
-	struct rtrs_srv_op *next;
+	struct rtrs_srv_req *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&slot->lock, flags);
 	next = rtrs_srv_slot_next(slot);
 	spin_unlock_irqrestore(&slot->lock, flags);
 	if (next)
-		rtrs_srv_op_start(next);
+		rtrs_srv_req_start(next);
 }
 
 /**
