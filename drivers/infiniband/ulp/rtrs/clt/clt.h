@@ -32,8 +32,13 @@
 
 struct rtrs_clt_path;
 
-/* SGEs for the data of a WRITE; more elements than that are registered as one region instead. */
+/*
+ * SGEs for the data of a WRITE; more elements than that are registered as one region instead.  Each
+ * one costs memory of the adapter's send queues, so there are few.  A device in software has these in
+ * ordinary memory: there the largest WRITE in whole pages needs no registration.
+ */
 #define RTRS_CLT_DATA_SGES		16
+#define RTRS_CLT_DATA_SGES_MAX		31
 /* A READ up to this length goes through the slot's bounce buffer. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_MAX_SEGMENTS		128

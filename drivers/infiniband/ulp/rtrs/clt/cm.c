@@ -40,8 +40,12 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 	path->pd = pd;
 	/* One page more than segments: data that start inside a page end in a page of their own. */
 	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS + 1, attr->max_fast_reg_page_list_len);
-	/* One SGE is the header's. */
-	path->data_sges = min_t(u32, RTRS_CLT_DATA_SGES, attr->max_send_sge - 1);
+	/*
+	 * One SGE is the header's.  rdma_rxe, which is such a device, breaks a queue pair when it
+	 * retransmits and finds a registration that it has done already.
+	 */
+	path->data_sges = ib_uses_virt_dma(id->device) ? RTRS_CLT_DATA_SGES_MAX : RTRS_CLT_DATA_SGES;
+	path->data_sges = min_t(u32, path->data_sges, attr->max_send_sge - 1);
 	return 0;
 }
 

@@ -65,7 +65,7 @@ struct rtrs_clt_io {
  */
 struct rtrs_clt_chain {
 	struct ib_rdma_wr wr;
-	struct ib_sge sge[RTRS_CLT_DATA_SGES + 1];
+	struct ib_sge sge[RTRS_CLT_DATA_SGES_MAX + 1];
 	struct ib_send_wr *first;
 	u32 nr;
 };
