@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ethernet switch for the networks of test VMs.
+ *
+ *	switch <fd>...
+ *
+ * Every descriptor is a local datagram socket with a VM behind it; one datagram
+ * is one frame. The rig gives adapter <n> of a network, counted from 1, a MAC
+ * address that ends in <n>, and the n-th descriptor: nothing has to be learnt.
+ *
+ * Frames of one port to another are neither lost nor reordered while the VMs run:
+ * who sends to a VM that does not keep up waits, as with pause frames. QEMU's own
+ * hub does not stop its senders when a socket is full, and lets later frames
+ * overtake those that wait; rdma_rxe takes that for loss. A VM that takes nothing
+ * for a second must not stop the others: what is for it then is thrown away.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define MAX_PORTS	16
+#define MAX_FRAME	65536
+#define MIN_FRAME	12
+#define PATIENCE_MS	1000
+
+static struct pollfd ports[MAX_PORTS];
+static unsigned char frame[MAX_FRAME];
+static int nr_ports;
+
+static void deliver(int port, size_t len)
+{
+	struct pollfd out = { .fd = ports[port].fd, .events = POLLOUT };
+
+	while (send(out.fd, frame, len, MSG_DONTWAIT) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			return;		/* the VM is gone */
+		if (errno == EAGAIN && poll(&out, 1, PATIENCE_MS) == 0)
+			return;
+	}
+}
+
+static void forward(int from, size_t len)
+{
+	int to = frame[5] - 1;
+	int port;
+
+	if (len < MIN_FRAME)
+		return;
+	if (!(frame[0] & 1) && to >= 0 && to < nr_ports) {
+		if (to != from)
+			deliver(to, len);
+		return;
+	}
+	for (port = 0; port < nr_ports; port++)
+		if (port != from)
+			deliver(port, len);
+}
+
+int main(int argc, char **argv)
+{
+	ssize_t len;
+	int port;
+
+	nr_ports = argc - 1;
+	if (nr_ports < 2 || nr_ports > MAX_PORTS) {
+		fprintf(stderr, "usage: switch <fd>..., 2 to %d of them\n", MAX_PORTS);
+		return 2;
+	}
+	for (port = 0; port < nr_ports; port++) {
+		ports[port].fd = atoi(argv[port + 1]);
+		ports[port].events = POLLIN;
+	}
+	for (;;) {
+		if (poll(ports, nr_ports, -1) < 0 && errno != EINTR)
+			return 1;
+		for (port = 0; port < nr_ports; port++) {
+			if (!(ports[port].revents & POLLIN))
+				continue;
+			len = recv(ports[port].fd, frame, sizeof(frame), MSG_DONTWAIT);
+			if (len > 0)
+				forward(port, len);
+		}
+	}
+}
