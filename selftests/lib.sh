@@ -818,8 +818,9 @@ load_start() {
 	defer "load_stop"
 }
 
+# load_runs: it has not ended; as a child nobody has waited for it is there even then
 load_runs() {
-	kill -0 "$load_pid" 2>/dev/null
+	grep -q '^State:[[:space:]]*[^Z]' "/proc/$load_pid/status" 2>/dev/null
 }
 
 # load_stop: only for those that did not come to its end

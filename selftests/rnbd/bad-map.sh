@@ -5,7 +5,7 @@
 # message that names key and value, leaves nothing half-made, and does not touch
 # what was mapped before.
 #
-# vm: smp=2 timeout=240 tier=all
+# vm: smp=1 timeout=240 tier=test
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # other devices of the session do not notice, and no request for what was closed
 # ever reaches another device.
 #
-# vm: smp=2 timeout=120 tier=all
+# vm: smp=1 timeout=120 tier=test
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # and @, both families in one session; GIDs where the device has them. Several
 # sessions with one server, and a server on another port.
 #
-# vm: smp=2 timeout=180 tier=all
+# vm: smp=1 timeout=180 tier=test
 
 . "$(dirname "$0")/../lib.sh"
 

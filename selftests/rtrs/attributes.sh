@@ -5,7 +5,7 @@
 # takes, and that it refuses all else with the right errno and a message that
 # names it and the value.
 #
-# vm: smp=2 timeout=180 tier=all
+# vm: smp=1 timeout=180 tier=test
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 The client notices, its device closes and I/O fails instead of hanging; when the
 server is back the device opens by itself and holds what was written before.
 """
-# vm: timeout=300 tier=all
+# vm: timeout=300 tier=test quick=6.12
 
 import pathlib
 import sys
