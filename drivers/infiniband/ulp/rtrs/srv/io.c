@@ -213,7 +213,6 @@ void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
 		req = list_first_entry(&conn->wait_list, struct rtrs_srv_req, wait_entry);
 		/* Off the list first: once posted the request may be in use again. */
 		list_del(&req->wait_entry);
-		/* Cancelled or not, an invalidation ends in its completion. */
 		if (req->state == RTRS_SRV_REQ_ANSWERED)
 			ret = rtrs_srv_req_post_rsp(req);
 		else
@@ -433,12 +432,8 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 	if (unlikely(ret)) {
 		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
 				    req->path->name, req->slot, off, ret);
-		/* Unless it was cancelled meanwhile. */
-		if (cmpxchg(&req->state, RTRS_SRV_REQ_CLAIMED, RTRS_SRV_REQ_ANSWERED) ==
-		    RTRS_SRV_REQ_CLAIMED)
-			rtrs_srv_req_answer(req, ret);
-		else
-			rtrs_srv_req_drop(req);
+		WRITE_ONCE(req->state, RTRS_SRV_REQ_ANSWERED);
+		rtrs_srv_req_answer(req, ret);
 		return;
 	}
 	req->data = req->chunk;

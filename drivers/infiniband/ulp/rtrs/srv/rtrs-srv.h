@@ -44,11 +44,9 @@ struct rtrs_srv_path;
  * enum rtrs_srv_req_state - where a request is
  * @RTRS_SRV_REQ_IDLE: the client owns the slot
  * @RTRS_SRV_REQ_CLAIMED: a request came; header is being checked, the chunk's key is being invalidated
- * @RTRS_SRV_REQ_QUEUED: may run as soon as older requests of the slot are finished
+ * @RTRS_SRV_REQ_QUEUED: may run as soon as those of the slot that were ready before are finished
  * @RTRS_SRV_REQ_RUNNING: handed to the ULP, or about to be
  * @RTRS_SRV_REQ_ANSWERED: the ULP is done with it, the response is being posted
- * @RTRS_SRV_REQ_CANCELLED: was CLAIMED when the client sent the slot's request again on another path; off
- *	the slot's list, its owner drops it
  */
 enum rtrs_srv_req_state {
 	RTRS_SRV_REQ_IDLE,
@@ -56,14 +54,13 @@ enum rtrs_srv_req_state {
 	RTRS_SRV_REQ_QUEUED,
 	RTRS_SRV_REQ_RUNNING,
 	RTRS_SRV_REQ_ANSWERED,
-	RTRS_SRV_REQ_CANCELLED,
 };
 
 /**
  * struct rtrs_srv_req - the request in a slot of a path
  *
- * I: fixed while the path serves.  L: lock of the slot; the steps to ANSWERED, by the owner, and
- * to CANCELLED are a cmpxchg.  O: the owner: from CLAIMED on the handler, the ULP, the responder,
+ * I: fixed while the path serves.  L: lock of the slot; the step to ANSWERED is its owner's and a
+ * cmpxchg where a ULP makes it.  O: the owner: from CLAIMED on the handler, the ULP, the responder,
  * one after the other.  W: @wait_lock of the connection.
  *
  * @op: O. what the ULP gets of it

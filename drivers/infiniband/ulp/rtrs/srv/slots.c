@@ -2,15 +2,18 @@
 /*
  * Order of the requests of a slot.
  *
- * Ordering: per slot of the session, over all its paths, requests run one after the other in
- * order of arrival.  After a failover the client sends what it had in flight again: the second
- * copy must not run beside the first, or behind a later request of the slot.  A first copy that
- * has not started yet never will: the client has given up its path, where an invalidation may be
- * stuck for as long as the path takes to notice.
+ * Ordering: per slot of the session, over all its paths, requests run one after the other in the
+ * order in which they became ready.  After a failover the client sends what it had in flight again,
+ * and the second copy must not run beside the first.  It does not wait for one that is not ready: an
+ * invalidation may be stuck for as long as a dead path takes to notice.
+ *
+ * Nothing here tells which copy is the old one.  A network can hold back what was sent on a lost path
+ * until the slot has long been used again on another, so each is run and answered, and a request of a
+ * path that serves is never left without answer.
  *
  * Ownership: from the claim to the release a request has one owner and holds a reference of its
- * path's ops_ref.  A queued one belongs to the slot: who finishes the request before it starts
- * it, who claims the slot anew or closes its path finishes it.
+ * path's ops_ref.  A queued one belongs to the slot: who finishes the request before it starts it,
+ * who closes its path finishes it.
  *
  * Locks: the slot's, with interrupts off, innermost but for those of the verbs layer.
  */
@@ -18,29 +21,6 @@
 
 /* Hands requests to the ULP that cannot be handed over where they became ready. */
 static struct workqueue_struct *rtrs_srv_io_wq;
-
-/*
- * The client sent a slot's request on another path than before: what has not started does not
- * start any more.  Returns a queued request to be finished, of which there is at most one, or
- * NULL.
- */
-static struct rtrs_srv_req *rtrs_srv_slot_cancel(struct rtrs_srv_slot *slot)
-{
-	struct rtrs_srv_req *req, *tmp, *queued = NULL;
-
-	lockdep_assert_held(&slot->lock);
-	list_for_each_entry_safe(req, tmp, &slot->reqs, slot_entry) {
-		if (cmpxchg(&req->state, RTRS_SRV_REQ_CLAIMED, RTRS_SRV_REQ_CANCELLED) ==
-		    RTRS_SRV_REQ_CLAIMED) {
-			list_del(&req->slot_entry);
-		} else if (req->state == RTRS_SRV_REQ_QUEUED) {
-			list_del(&req->slot_entry);
-			req->state = RTRS_SRV_REQ_IDLE;
-			queued = req;
-		}
-	}
-	return queued;
-}
 
 /* Does a request of the slot run?  One that is answered and only waits to say so does not. */
 static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
@@ -53,19 +33,21 @@ static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
 	return false;
 }
 
-/* Let the slot's queued request run if none runs.  Return: the request to be started, or NULL. */
+/* Let the slot's first queued request run if none runs.  Return: the request to be started, or NULL. */
 static struct rtrs_srv_req *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
 {
-	struct rtrs_srv_req *next;
+	struct rtrs_srv_req *req;
 
 	lockdep_assert_held(&slot->lock);
 	if (likely(list_empty(&slot->reqs)) || rtrs_srv_slot_runs(slot))
 		return NULL;
-	next = list_last_entry(&slot->reqs, struct rtrs_srv_req, slot_entry);
-	if (next->state != RTRS_SRV_REQ_QUEUED)
-		return NULL;
-	next->state = RTRS_SRV_REQ_RUNNING;
-	return next;
+	list_for_each_entry(req, &slot->reqs, slot_entry) {
+		if (req->state == RTRS_SRV_REQ_QUEUED) {
+			req->state = RTRS_SRV_REQ_RUNNING;
+			return req;
+		}
+	}
+	return NULL;
 }
 
 /**
@@ -78,7 +60,6 @@ static struct rtrs_srv_req *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
 int rtrs_srv_req_claim(struct rtrs_srv_req *req)
 {
 	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
-	struct rtrs_srv_req *cancelled = NULL;
 	unsigned long flags;
 	int ret = 0;
 
@@ -88,14 +69,10 @@ int rtrs_srv_req_claim(struct rtrs_srv_req *req)
 	} else if (req->state != RTRS_SRV_REQ_IDLE) {
 		ret = -EBUSY;
 	} else {
-		if (unlikely(!list_empty(&slot->reqs)))
-			cancelled = rtrs_srv_slot_cancel(slot);
 		req->state = RTRS_SRV_REQ_CLAIMED;
 		list_add_tail(&req->slot_entry, &slot->reqs);
 	}
 	spin_unlock_irqrestore(&slot->lock, flags);
-	if (unlikely(cancelled))
-		percpu_ref_put(&cancelled->path->ops_ref);
 	return ret;
 }
 
@@ -103,9 +80,9 @@ int rtrs_srv_req_claim(struct rtrs_srv_req *req)
  * rtrs_srv_req_queue() - header and data of a request are stable, it may run in its turn
  * @req: the request, claimed
  *
- * Context: any. Return: 0: it is its turn, the caller hands it to the ULP; -EINPROGRESS: an older
- * request of the slot still runs, this one belongs to the slot; -ESHUTDOWN: it must not run any
- * more, the caller drops it.
+ * Context: any. Return: 0: it is its turn, the caller hands it to the ULP; -EINPROGRESS: another
+ * request of the slot still runs, this one belongs to the slot; -ESHUTDOWN: its path is being
+ * closed, the caller drops it.
  */
 int rtrs_srv_req_queue(struct rtrs_srv_req *req)
 {
@@ -114,9 +91,10 @@ int rtrs_srv_req_queue(struct rtrs_srv_req *req)
 	int ret;
 
 	spin_lock_irqsave(&slot->lock, flags);
-	if (unlikely(req->state == RTRS_SRV_REQ_CANCELLED || !rtrs_srv_path_serves(req->path))) {
+	if (unlikely(!rtrs_srv_path_serves(req->path))) {
 		ret = -ESHUTDOWN;
 	} else if (unlikely(!list_is_singular(&slot->reqs) && rtrs_srv_slot_runs(slot))) {
+		list_move_tail(&req->slot_entry, &slot->reqs);
 		req->state = RTRS_SRV_REQ_QUEUED;
 		ret = -EINPROGRESS;
 	} else {
@@ -151,8 +129,7 @@ void rtrs_srv_req_start(struct rtrs_srv_req *req)
 struct rtrs_srv_req *rtrs_srv_req_release(struct rtrs_srv_req *req, struct rtrs_srv_slot *slot)
 {
 	lockdep_assert_held(&slot->lock);
-	if (req->state != RTRS_SRV_REQ_CANCELLED)
-		list_del(&req->slot_entry);
+	list_del(&req->slot_entry);
 	req->state = RTRS_SRV_REQ_IDLE;
 	return rtrs_srv_slot_next(slot);
 }
