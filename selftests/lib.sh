@@ -621,11 +621,13 @@ drop_caches() {
 	echo 3 >/proc/sys/vm/drop_caches
 }
 
-# mem_used: kB in use once caches are dropped
+# mem_used: kB in use once caches are dropped. Pages on the free lists of CPUs,
+# megabytes at times, do not count as free in meminfo; zoneinfo has them.
 mem_used() {
 	drop_caches
-	awk '/^MemTotal/ { total = $2 } /^MemFree/ { free = $2 }
-	     END { print total - free }' /proc/meminfo
+	awk '/^MemTotal/ { used += $2 } /^MemFree/ { used -= $2 }
+	     $1 == "count:" { used -= 4 * $2 }
+	     END { print used }' /proc/meminfo /proc/zoneinfo
 }
 
 # slab_snapshot: live objects of the slab caches that drivers use, a line for
@@ -820,7 +822,7 @@ load_start() {
 
 # load_runs: it has not ended; as a child nobody has waited for it is there even then
 load_runs() {
-	grep -q '^State:[[:space:]]*[^Z]' "/proc/$load_pid/status" 2>/dev/null
+	[ -e "/proc/$load_pid" ] && ! grep -q '^State:.*zombie' "/proc/$load_pid/status"
 }
 
 # load_stop: only for those that did not come to its end

@@ -8,7 +8,8 @@
 # FIO_VERIFY_RUNS lists pairs of always_invalidate and number of paths;
 # FIO_VERIFY_MB is the size of each of the four areas.
 #
-# vm: smp=1,2,8 timeout=240 tier=test
+# vm: smp=1,2 timeout=240 tier=test
+# vm: smp=8 timeout=240 tier=test quick=6.12
 
 . "$(dirname "$0")/../lib.sh"
 
