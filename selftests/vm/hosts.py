@@ -112,22 +112,18 @@ class Server(Host):
 
 
 class Client(Host):
-    def up(self):
-        super().up()
-        self.sh("client_load")
-        return self
-
     def path(self, server, network):
         return f"ip:10.{network}.0.{self.number}@ip:10.{network}.0.{server.number}"
 
-    def line(self, server, session, device, mode="rw"):
-        paths = " ".join(f"path={self.path(server, n + 1)}" for n in range(len(self.nets)))
+    def line(self, server, session, device, mode="rw", paths=None):
+        paths = " ".join(f"path={self.path(server, n + 1)}" for n in range(paths or len(self.nets)))
         return f"sessname={session} device_path={device} access_mode={mode} {paths}"
 
-    def try_map(self, server, session, device, mode="rw"):
-        """The device's name, or the error's words."""
-        line = self.line(server, session, device, mode)
-        result = self.result(f"sysfs_write $CLT_CTL/map_device '{line}' && "
+    def try_map(self, *args, **kwargs):
+        """The device's name, or the error's words; arguments as for line()."""
+        line = self.line(*args, **kwargs)
+        session, device = args[1:3]
+        result = self.result(f"client_load && sysfs_write $CLT_CTL/map_device '{line}' && "
                              f"mapped_node {session} {device} || {{ echo $sysfs_error; false; }}", 120)
         return (result.out.strip(), "") if result.code == 0 else ("", result.out.strip())
 
@@ -169,9 +165,13 @@ class Client(Host):
 
 
 class Bed:
-    """Servers, numbered first, and clients on `networks` common networks; all up."""
+    """Servers, numbered first, and clients on `networks` common networks; all up.
 
-    def __init__(self, rig, servers=1, clients=1, networks=2, disk_mb=64, **options):
+    They boot the rig's system, or one of their own.
+    """
+
+    def __init__(self, rig, servers=1, clients=1, networks=2, disk_mb=64,
+                 server_system=None, client_system=None, serve=True, **options):
         self.rig = rig
         self.nets = [rig.network(servers + clients) for _ in range(networks)]
         self.servers, self.clients = [], []
@@ -180,15 +180,16 @@ class Bed:
             with open(image, "wb") as file:
                 file.truncate(disk_mb * MB)
             self.servers.append(Server(rig, f"server{number}", number, self.nets,
-                                       drives=[image, ], **options))
+                                       drives=[image], system=server_system, **options))
         for number in range(servers + 1, servers + clients + 1):
-            self.clients.append(Client(rig, f"client{number - servers}", number, self.nets, **options))
+            self.clients.append(Client(rig, f"client{number - servers}", number, self.nets,
+                                       system=client_system, **options))
         self.server, self.client = self.servers[0], self.clients[0]
-        rig.initrd()
         for done in [booters.submit(host.up) for host in self.servers + self.clients]:
             done.result()
         for server in self.servers:
-            server.serve()
+            if serve:
+                server.serve()
 
 
 def max_latency_ms(terse):
@@ -198,15 +199,16 @@ def max_latency_ms(terse):
 
 
 def show(rig, ktap):
+    """What the kernels said last, or of their crash."""
     for vm in rig.vms:
-        text = ""
+        lines = vm.splats()
         try:
-            if vm.alive():
-                text = vm.run("dmesg | tail -n 40", timeout=20).out
+            if not lines and vm.alive():
+                lines = vm.run("dmesg | tail -n 60", timeout=20).out.splitlines()
         except vmlib.Error:
             pass
         ktap.note(f"{vm.name}'s kernel:")
-        ktap.note("\n".join((text or vm.console.read_text(errors="replace")).splitlines()[-40:]))
+        ktap.note("\n".join(lines or vm.console.read_text(errors="replace").splitlines()[-60:]))
 
 
 def test(planned, body, **rig_options):

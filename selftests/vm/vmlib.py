@@ -252,8 +252,9 @@ def dgram(ident, end):
 class Vm:
     """One VM; made by Rig.vm(). A VM that went away can be started again."""
 
-    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive):
+    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system):
         self.rig, self.name, self.smp, self.mem = rig, name, smp, mem
+        self.system = system
         self.drives, self.nets, self.append = drives, nets, append
         self.interactive = interactive
         self.console = rig.dir / f"{name}.console"
@@ -265,8 +266,8 @@ class Vm:
     def _args(self):
         args = [QEMU, "-machine", "q35", "-nodefaults", "-no-reboot",
                 "-display", "none", "-smp", str(self.smp), "-m", self.mem,
-                "-kernel", f"{self.rig.image}/boot/vmlinuz-{self.rig.release}",
-                "-initrd", str(self.rig.initrd()),
+                "-kernel", f"{self.system.image}/boot/vmlinuz-{self.system.release}",
+                "-initrd", str(self.system.initrd()),
                 "-append", f"{CMDLINE} rtrs.host={self.name} {self.append}"]
         args += accel_args(self.rig.accel)
         if self.interactive:
@@ -421,22 +422,57 @@ class Vm:
         return [lost, *lines[-30:]] if lost else []
 
 
-class Rig:
-    """The VMs and networks of one test or series of tests on one kernel."""
+def build_dir():
+    return pathlib.Path(os.environ.get("BUILD") or TOP / "build")
 
-    def __init__(self, kver="6.12", build=None, modules=True):
+
+def mainline(kver, kind="modules"):
+    """Directory with mainline's modules for a kernel; kind "ulp": its rnbd on our transport."""
+    args = [TOP / "tools/mainline", kind, kver] + ([build_dir()] if kind == "ulp" else [])
+    return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+
+
+class System:
+    """What a VM boots: a kernel, and modules on top of its own.
+
+    `modules` lists directories with them; one in a later directory replaces one
+    of the same name. Without it they are those of this tree.
+    """
+
+    def __init__(self, directory, kver, modules=None):
         release, image = subprocess.run(
             [TOP / "tools/kernel", "vm", kver], check=True, text=True,
             stdout=subprocess.PIPE).stdout.split()
         self.release, self.image = release, pathlib.Path(image)
-        build = pathlib.Path(build or os.environ.get("BUILD") or TOP / "build")
-        self.modules = sorted((build / release / "modules").glob("*.ko")) if modules else []
+        by_name = {path.name: path for part in modules or [build_dir() / release / "modules"]
+                   for path in pathlib.Path(part).glob("*.ko")}
+        self.modules = sorted(by_name.values())
+        self.directory = directory
+        self._initrd = None
+        self._lock = threading.Lock()
+
+    def initrd(self):
+        """The path of its initramfs, which is made when it is first asked for."""
+        with self._lock:
+            if not self._initrd:
+                handle, path = tempfile.mkstemp(prefix="initrd.", dir=self.directory)
+                os.close(handle)
+                initrd.write(path, self.image, self.release, self.modules)
+                self._initrd = path
+            return self._initrd
+
+
+class Rig:
+    """The VMs and networks of one test or series of tests, and their usual system."""
+
+    def __init__(self, kver="6.12"):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="rtrs-vm."))
         self.vms, self.networks, self.children = [], [], []
-        self._initrd = None
         self._lock = threading.RLock()
         self.closed = False
         atexit.register(self.close)
+        self.system = System(self.dir, kver)
+        self.release = self.system.release
         self.accel = "tcg"
         self.accel = choose_accel(self)
 
@@ -445,14 +481,6 @@ class Rig:
 
     def __exit__(self, *_):
         self.close()
-
-    def initrd(self):
-        with self._lock:
-            if not self._initrd:
-                path = self.dir / "initrd"
-                initrd.write(path, self.image, self.release, self.modules)
-                self._initrd = path
-            return self._initrd
 
     def child(self, args, **kwargs):
         """Start a process that cannot outlive this one."""
@@ -469,8 +497,9 @@ class Rig:
         return net
 
     def vm(self, name="vm", smp=1, mem="1024M", drives=(), nets=(), append="",
-           interactive=False, start=True):
-        vm = Vm(self, name, smp, mem, list(drives), list(nets), append, interactive)
+           interactive=False, start=True, system=None):
+        vm = Vm(self, name, smp, mem, list(drives), list(nets), append, interactive,
+                system or self.system)
         self.vms.append(vm)
         return vm.start() if start else vm
 
@@ -520,7 +549,7 @@ def choose_accel(rig):
     except OSError:
         pass
     rig.accel = "kvm"
-    trial = Vm(rig, "kvm-trial", 1, "512M", [], [], "", False)
+    trial = Vm(rig, "kvm-trial", 1, "512M", [], [], "", False, rig.system)
     try:
         trial.start(timeout=20)
         accel = "kvm"
