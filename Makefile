@@ -17,7 +17,7 @@ jobs	  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 kbuild	   = tools/kbuild -b $(build_dir) -k "$(KVER)" -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
 
-.PHONY: all modules check lint test test-all demo help clean FORCE
+.PHONY: all modules check lint test test-all test-interop demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -42,13 +42,18 @@ lint:
 
 ## test		lint, check, then the VM selftests on 6.12 and 6.1
 test:
-	@tools/deps build check lint vm
+	@tools/deps build check lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
 
 ## test-all	The same with the slow tests too
 test-all:
-	@tools/deps build check lint vm
+	@tools/deps build check lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
+
+## test-interop	Our modules with mainline's, as client and server, 6.12 and 6.1
+test-interop:
+	@tools/deps build vm interop
+	@BUILD=$(build_dir) selftests/vm/run --vm-only --tier all --kver "$(KVER)" --tests "$(or $(TESTS),interop)"
 
 ## demo		Two VMs, two networks, one block device, one network cut
 demo:

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Our modules against mainline's, as client and as server, and on two kernels.
+
+The argument says whose modules the client has and whose the server, as
+ours-mainline, with .cross if the server has the other kernel. Mainline's are
+built from the distribution's source package; "ulp" stands for its rnbd on top
+of our transport.
+
+Mainline's client tries again 31 s after a path was lost, whoever its server is.
+"""
+# vm: args=ours-mainline,mainline-ours.cross,ulp-ulp timeout=900 tier=test quick=6.12
+# vm: args=ours-mainline.cross,mainline-ours,ours-ours.cross,mainline-mainline timeout=900 tier=all
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import hosts
+import vmlib
+
+KERNELS = ["6.12", "6.1"]
+NOTICE_S = 40
+RETURN_S = 75
+CASES, CASES_TWO_PATHS = 16, 17
+SECTORS = 64 << 11          # of the server's disk
+
+
+def system(rig, kind, other_kernel):
+    """What a host with these modules boots."""
+    kver = rig.release
+    if other_kernel:
+        kver = KERNELS[1] if kver.startswith(KERNELS[0]) else KERNELS[0]
+        subprocess.run(["make", "-s", "-C", vmlib.TOP, "modules", f"KVER={kver}",
+                        f"BUILD={vmlib.build_dir()}"], check=True, stdout=sys.stderr)
+    if kind == "ours":
+        return vmlib.System(rig.dir, kver)
+    if kind == "mainline":
+        return vmlib.System(rig.dir, kver, [vmlib.mainline(kver)])
+    release = vmlib.System(rig.dir, kver).release
+    return vmlib.System(rig.dir, kver, [vmlib.build_dir() / release / "modules",
+                                        vmlib.mainline(kver, "ulp")])
+
+
+class Case:
+    """One setting of always_invalidate and number of paths."""
+
+    def __init__(self, ktap, bed, ours, invalidate, paths):
+        self.ktap, self.bed, self.ours = ktap, bed, ours
+        self.server, self.client = bed.server, bed.client
+        self.invalidate, self.paths = invalidate, paths
+        self.name = f"{invalidate}{paths}"
+
+    def check(self, what, held, why=""):
+        return self.ktap.check(f"{self.name}: {what}", held, why)
+
+    def shell(self, what, command, timeout=60):
+        result = self.client.result(command, timeout)
+        return self.check(what, result.code == 0, result.out)
+
+    def run(self):
+        self.bed.rig.check()            # and forget what the kernels said of the case before
+        self.server.serve(f"sess_queue_depth=64 always_invalidate={self.invalidate}")
+        self.dev, error = self.client.try_map(self.server, "interop", "vda", paths=self.paths)
+        if not self.check("maps", self.dev, error):
+            raise vmlib.Error("not mapped")
+        self.data()
+        self.ranges()
+        self.resize()
+        self.quiet()
+        if self.paths > 1:
+            self.failover()
+            self.restart()
+        self.check("unmaps", self.client.works(f"unmap_device {self.dev}"))
+        self.check("both sides unload", all(host.works("rtrs_unload", 60)
+                                            for host in (self.client, self.server)))
+
+    def data(self):
+        for rw in ("randwrite", "write"):
+            job = self.client.fio(self.dev, f"--rw={rw} --size=8M --do_verify=1 --bsrange=512-120k")
+            result = job.wait(120)
+            self.check(f"{rw}: what is written is read", result.code == 0, result.out)
+        job = self.client.fio(self.dev, "--rw=randwrite --size=1M --bs=4k --blockalign=4k --fsync=8 --do_verify=1")
+        self.check("flush: written and read", job.wait(120).code == 0)
+        self.shell("FUA: written", f"dd if=/dev/urandom of=/tmp/data bs=64k count=4 status=none && "
+                   f"dd if=/tmp/data of={self.dev} bs=4k oflag=direct,dsync status=none")
+        self.shell("FUA: read", f"drop_caches; cmp -n 262144 /tmp/data {self.dev}")
+        self.check("the server has it",
+                   self.server.sha256("/dev/vda", 8) == self.client.sha256(self.dev, 8))
+
+    def ranges(self):
+        zero = f"drop_caches; dd if={self.dev} bs=64k skip=1 count=1 iflag=direct status=none | cmp -n 65536 - /dev/zero"
+        self.shell("write zeroes", f"blkdiscard -z -o 65536 -l 65536 {self.dev}")
+        self.shell("write zeroes: they are there", zero)
+        self.shell("discard", f"blkdiscard -o 131072 -l 1048576 {self.dev}")
+        self.shell("what is beside both is there", f"drop_caches; cmp -n 65536 /tmp/data {self.dev}")
+
+    def resize(self):
+        node = f"/sys/block/{pathlib.Path(self.dev).name}"
+        self.client.sh(f"echo {SECTORS // 2} >{node}/rnbd/resize")
+        self.check("resize: smaller", self.client.sh(f"cat {node}/size") == str(SECTORS // 2))
+        self.client.sh(f"echo {SECTORS} >{node}/rnbd/resize")
+        self.check("resize: as before", self.client.sh(f"cat {node}/size") == str(SECTORS))
+
+    def quiet(self):
+        """So far nothing went wrong, so our modules have no error to tell."""
+        errors = [line for host in self.ours
+                  for line in host.result("dmesg -r | grep -E '^<[0-3]>.*(rtrs|rnbd)'").out.splitlines()]
+        self.check("no errors are told", not errors, "\n".join(errors))
+
+    def connected(self, network):
+        return self.client.path_connected("interop", self.server, network)
+
+    def moves(self, network):
+        have = self.client.path_bytes("interop", self.server, network)
+        return hosts.wait(lambda: self.client.path_bytes("interop", self.server, network) > have + 50000, 20)
+
+    def lose(self, what, network, break_it, mend_it=lambda: None):
+        """A path is lost under load, the other goes on, it returns."""
+        break_it()
+        self.ktap.within(f"{self.name}: {what}: noticed", NOTICE_S, lambda: not self.connected(network))
+        self.check(f"{what}: the other path goes on", self.moves(3 - network))
+        mend_it()
+        self.ktap.within(f"{self.name}: {what}: the path returns", RETURN_S, lambda: self.connected(network))
+        self.check(f"{what}: it carries I/O", self.moves(network))
+
+    def failover(self):
+        client, server = self.client, self.server
+        client.sh("echo round-robin >$CLT_CLASS/interop/mpath_policy")
+        load = client.fio(self.dev, "--rw=randrw --bs=4k --blockalign=4k --size=8M --verify_backlog=64 --io_size=100G "
+                                    "--time_based --runtime=300")
+        self.check("load on both paths", self.moves(1) and self.moves(2))
+        one = f"$CLT_CLASS/interop/paths/{client.path(server, 1)}"
+        self.lose("client disconnects", 1, lambda: client.sh(f"sysfs_write {one}/disconnect 1"),
+                  lambda: client.sh(f"sysfs_write {one}/reconnect 1"))
+        two = f"$SRV_CLASS/interop/paths/{client.path(server, 2)}"
+        self.lose("server disconnects", 2, lambda: server.sh(f"sysfs_write {two}/disconnect 1"))
+        net = self.bed.nets[0]
+        self.lose("network cut", 1, net.cut, net.heal)
+        self.check("the load never failed", load.running(), load.running() or load.wait(1).out)
+        load.kill()
+        load.wait(60)
+
+    def restart(self):
+        """The server's modules go and come; the device opens again by itself."""
+        digest = self.client.sha256(self.dev, 8)
+        self.server.sh("module_gone rnbd-server rtrs-server rtrs-core", 60)
+        self.ktap.within(f"{self.name}: server gone: the device closes", NOTICE_S,
+                         lambda: self.client.state(self.dev) == "closed")
+        self.server.serve(f"sess_queue_depth=64 always_invalidate={self.invalidate}")
+        self.ktap.within(f"{self.name}: server back: the device opens", RETURN_S,
+                         lambda: self.client.state(self.dev) == "open")
+        self.check("server back: the data are there", self.client.sha256(self.dev, 8) == digest)
+
+
+def body(ktap, rig):
+    pair, *more = (sys.argv[1:] or ["ours-mainline"])[0].split(".")
+    client, server = pair.split("-")
+    bed = hosts.Bed(rig, mem="640M", serve=False, client_system=system(rig, client, False),
+                    server_system=system(rig, server, "cross" in more))
+    ktap.note(f"client: {client} on {bed.client.vm.system.release}, "
+              f"server: {server} on {bed.server.vm.system.release}")
+    ours = [host for host, kind in ((bed.client, client), (bed.server, server)) if kind != "mainline"]
+    for invalidate in "YN":
+        for paths in (1, 2):
+            Case(ktap, bed, ours, invalidate, paths).run()
+
+
+sys.exit(hosts.test(len("YN") * (CASES + CASES + CASES_TWO_PATHS), body))
