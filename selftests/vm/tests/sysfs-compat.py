@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""sysfs of our modules and of mainline's: names, modes, formats, errors.
+
+The same walk over both; what differs has to be in Documentation/ABI/differences.rst,
+and what is there has to differ.
+"""
+# vm: timeout=300 tier=test quick=6.12
+
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import vmlib
+
+DIFFERENCES = vmlib.TOP / "Documentation/ABI/differences.rst"
+
+
+def facts(rig, system):
+    """{what was looked at or written: what came of it}"""
+    vm = rig.vm(f"vm{len(rig.vms)}", smp=2, system=system)
+    out = vm.run("sh /selftests/vm/sysfs-walk.sh 2>&1", timeout=120).out
+    vm.poweroff()
+    found = {}
+    for line in out.splitlines():
+        match = re.match(r"(.* mode|.* link|.* reads|.* gives) (.*)$", line)
+        key, value = match.groups() if match else (line, "")
+        while key in found:         # the same value written once more
+            key += "'"
+        found[key] = value
+    return found, out
+
+
+def documented():
+    """Patterns of the lines that may differ: ``literals`` in the table's first column."""
+    return [line.split("``")[1] for line in DIFFERENCES.read_text().splitlines()
+            if re.match(r"(   )?\* - ``", line)]
+
+
+def main():
+    vmlib.die_on_signals()
+    print("KTAP version 1\n1..4", flush=True)
+    failed = 0
+
+    def check(number, name, held, why):
+        nonlocal failed
+        failed += not held
+        for line in why if not held else []:
+            print(f"# {line}")
+        print(f"{'ok' if held else 'not ok'} {number} {name}", flush=True)
+
+    with vmlib.Rig(os.environ.get("KVER") or "6.12") as rig:
+        ours, our_text = facts(rig, rig.system)
+        theirs, their_text = facts(rig, vmlib.System(rig.dir, rig.release, [vmlib.mainline(rig.release)]))
+        check(1, "ours survives the walk", "reads to the end" in ours, our_text.splitlines()[-20:])
+        check(2, "mainline's too", "reads to the end" in theirs, their_text.splitlines()[-20:])
+        differ = [key for key in sorted({**ours, **theirs}) if ours.get(key) != theirs.get(key)]
+        patterns = documented()
+        unknown = [key for key in differ if not any(re.fullmatch(p, key) for p in patterns)]
+        check(3, "nothing differs but what is documented", not unknown,
+              [f"{key}: ours '{ours.get(key)}', mainline '{theirs.get(key)}'" for key in unknown])
+        stale = [p for p in patterns if not any(re.fullmatch(p, key) for key in differ)]
+        check(4, "what is documented does differ", not stale, stale)
+        print(f"# {len(ours)} facts compared, {len(differ)} differ", flush=True)
+        rig.check()
+    return 1 if failed else 0
+
+
+sys.exit(main())
