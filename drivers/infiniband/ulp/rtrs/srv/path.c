@@ -223,14 +223,20 @@ void rtrs_srv_path_start_info(struct rtrs_srv_path *path)
  * @what: what was tried
  * @wc: the completion
  *
- * A flushed one is only the echo of an error or a disconnect that is known by other means.
+ * A flushed one is mostly the echo of an error or a disconnect that is known by other means, and has
+ * closed the path.  If not, the device has stopped the queue pair by itself, as it does when the client
+ * writes where it must not: no other completion would tell, and heartbeats of another connection would
+ * keep the path up.
  *
  * Context: any.
  */
 void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
 			     const struct ib_wc *wc)
 {
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		rtrs_srv_path_fail(path, "%s: the device stopped the queue pair and gave no reason",
+				   what);
+	else
 		rtrs_srv_path_fail(path, "%s failed: %s (%d, vendor 0x%x)", what,
 				   ib_wc_status_msg(wc->status), wc->status, wc->vendor_err);
 }
