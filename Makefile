@@ -14,10 +14,11 @@ TESTS	?=
 
 build_dir := $(abspath $(BUILD))
 jobs	  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
-kbuild	   = tools/kbuild -b $(build_dir) -k "$(KVER)" -- $(jobs) \
+kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
+kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules check lint test test-all test-interop demo help clean FORCE
+.PHONY: all modules test-modules check lint test test-all test-interop demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -25,6 +26,11 @@ modules:
 	+@tools/deps build
 	+@$(if $(C),tools/deps lint)
 	+@$(kbuild) modules
+
+## test-modules	Build the modules that only tests use: build/<release>/selftests/*.ko
+test-modules:
+	+@tools/deps build
+	+@$(call kbuild_for,-t) modules
 
 # One object, as in `make drivers/infiniband/ulp/rtrs/proto/wire.o`.
 drivers/%.o: FORCE

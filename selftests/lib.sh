@@ -242,6 +242,7 @@ strerror() {
 	EAFNOSUPPORT) echo "Address family not supported by protocol" ;;
 	EADDRNOTAVAIL) echo "Cannot assign requested address" ;;
 	ENETUNREACH) echo "Network is unreachable" ;;
+	ECONNABORTED) echo "Software caused connection abort" ;;
 	ECONNRESET) echo "Connection reset by peer" ;;
 	ENOTCONN) echo "Transport endpoint is not connected" ;;
 	ETIMEDOUT) echo "Connection timed out" ;;

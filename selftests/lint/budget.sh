@@ -7,7 +7,7 @@
 . "$(dirname "$0")/objects.sh"
 api=$(api_functions | tr '\n' ' ')
 
-git ls-files -co --exclude-standard 'drivers/*.c' 'drivers/*.h' | grep -v /tests/ |
+git ls-files -co --exclude-standard 'drivers/*.c' 'drivers/*.h' 'selftests/modules/*.[ch]' | grep -v /tests/ |
 while read -r file; do
 	[ -f "$file" ] || continue
 	awk -v file="$file" -v api=" $api" '

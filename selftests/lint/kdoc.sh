@@ -13,19 +13,26 @@ kernel_doc=$(realpath "/lib/modules/$2/build")/scripts/kernel-doc
 [ -e "$kernel_doc" ] || kernel_doc=$(realpath "/lib/modules/$2/source")/scripts/kernel-doc
 [ -e "$kernel_doc" ] || { echo "no scripts/kernel-doc in the headers of $2"; exit 1; }
 
-{
-	find drivers include -name '*.[ch]' ! -path '*/tests/*' ! -path 'include/compat/*' |
-		sort | xargs -r "$kernel_doc" -none 2>&1 | grep -E 'warning|error'
-	for mod in $modules; do
-		[ -e "$farm/$mod.mod" ] || continue
-		for obj in $(objects "$farm" "$mod"); do
-			src=${obj%.o}.c
-			nm "$farm/$obj" | awk 'NF == 3 && $2 == "T" { print $3 }' |
-			grep -Ev '^(init_module|cleanup_module|__(traceiter|probestub|SCT__|pfx|cfi).*)$' |
-			while read -r func; do
-				grep -Eq "^ \* $func\(\)? ?-|^ \* $func\(\) -" "$src" ||
-					echo "$src: $func() has no kernel-doc"
-			done
+# undocumented <farm> <module> <where its sources are>
+undocumented() {
+	local obj src
+	[ -e "$1/$2.mod" ] || return 0
+	for obj in $(objects "$1" "$2"); do
+		src=$3${obj%.o}.c
+		nm "$1/$obj" | awk 'NF == 3 && $2 == "T" { print $3 }' |
+		grep -Ev '^(init_module|cleanup_module|__(traceiter|probestub|SCT__|pfx|cfi).*)$' |
+		while read -r func; do
+			grep -Eq "^ \* $func\(\)? ?-|^ \* $func\(\) -" "$src" ||
+				echo "$src: $func() has no kernel-doc"
 		done
 	done
+}
+
+{
+	find drivers include selftests/modules -name '*.[ch]' ! -path '*/tests/*' ! -path 'include/compat/*' |
+		sort | xargs -r "$kernel_doc" -none 2>&1 | grep -E 'warning|error'
+	for mod in $modules; do
+		undocumented "$farm" "$mod" ''
+	done
+	undocumented "$farm/../selftests" rtrs-peer selftests/modules/
 } | sort -u | { ! grep .; }

@@ -9,7 +9,7 @@ trap 'rm -f "$bad"' EXIT
 scripts=$(git ls-files -co --exclude-standard | while read -r file; do
 	[ -f "$file" ] && head -n 1 "$file" | grep -q '^#!/bin/sh' && echo "$file"
 done)
-for file in $scripts selftests/lib.sh; do
+for file in $scripts selftests/*.sh; do
 	sh -n "$file" 2>>"$bad"
 done
 git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.py' '*.rst' 'Makefile' 'Kbuild*' |

@@ -234,9 +234,8 @@ def write_overlay(cpio, tree, release, modules):
         subprocess.run(["depmod", "-b", tmp, release], check=True)
         for path in [*moddir.glob("modules.*"), *moddir.glob("updates/*")]:
             cpio.copy(f"usr/lib/modules/{release}/{path.relative_to(moddir)}", path)
-    for name in ("lib.sh", "config"):
-        if (SELFTESTS / name).exists():
-            cpio.copy(f"selftests/{name}", SELFTESTS / name)
+    for path in [*sorted(SELFTESTS.glob("*.sh")), SELFTESTS / "config"]:
+        cpio.copy(f"selftests/{path.name}", path)
     for name in ("rtrs", "rnbd", "vm"):
         if (SELFTESTS / name).is_dir():
             add_tree(cpio, SELFTESTS / name, f"selftests/{name}")

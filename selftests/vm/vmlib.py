@@ -436,7 +436,7 @@ class System:
     """What a VM boots: a kernel, and modules on top of its own.
 
     `modules` lists directories with them; one in a later directory replaces one
-    of the same name. Without it they are those of this tree.
+    of the same name. Without it they are those of this tree, for use and for tests.
     """
 
     def __init__(self, directory, kver, modules=None):
@@ -444,7 +444,8 @@ class System:
             [TOP / "tools/kernel", "vm", kver], check=True, text=True,
             stdout=subprocess.PIPE).stdout.split()
         self.release, self.image = release, pathlib.Path(image)
-        by_name = {path.name: path for part in modules or [build_dir() / release / "modules"]
+        ours = [build_dir() / release / kind for kind in ("modules", "selftests")]
+        by_name = {path.name: path for part in modules or ours
                    for path in pathlib.Path(part).glob("*.ko")}
         self.modules = sorted(by_name.values())
         self.directory = directory

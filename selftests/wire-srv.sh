@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# wire-srv.sh - a server of our client, played by the scripted peer; sourced after wire.sh.
+#
+# For one device of one session. Connections of a path, called by a word, are
+# <word>0, <word>1 ...; slot <n> is buffer mem<n>.
+
+PSRV_QD=4 PSRV_CHUNK=12288 PSRV_MEM_BITS=26
+
+# map_start <session> [<option>...]: map from the peer, in the background
+map_start() {
+	local line
+	line="sessname=$1 device_path=/dev/wire dest_port=$PEER_PORT path=ip:$CLT_ADDR@ip:$SRV_ADDR"
+	shift
+	rm -f /tmp/wire.map
+	(
+		if sysfs_write $CLT_CTL/map_device "$line $*"; then
+			echo 0
+		else
+			echo "1 $sysfs_error"
+		fi >/tmp/wire.map.new
+		mv /tmp/wire.map.new /tmp/wire.map
+	) &
+}
+
+# map_fails <errno name>[/<another>...]: in the end
+map_fails() {
+	local result
+	wait_for 40 [ -e /tmp/wire.map ] || {
+		echo "map_device has not returned"
+		return 1
+	}
+	result=$(cat /tmp/wire.map)
+	is "${result%% *}" 1 || return 1
+	is_error "$1" "${result#* }" || {
+		echo "map_device: ${result#* }, wanted $1"
+		return 1
+	}
+}
+
+# psrv_request <con>: the next connection request, into $conn_req
+psrv_request() {
+	conn_req=$(peer request "$1" 20000)
+	is "$conn_req" "$CLT_ADDR:* ????????*" || return 1
+	conn_req=${conn_req#* }
+}
+
+# psrv_accept <con> [<field of the response>=<number>...]
+psrv_accept() {
+	local con="$1"
+	shift
+	is "$(peer accept "$con" "$(conn_rsp "$@")")" 'established*'
+}
+
+# psrv_accept_all <path> [<field>=<number>...]: all connections of a path
+psrv_accept_all() {
+	local path="$1" cid=0 nr=1
+	shift
+	while [ $cid -lt "$nr" ]; do
+		psrv_request "$path$cid" || return 1
+		is "$(le_at "$conn_req" 6 2)" $cid || return 1
+		nr=$(le_at "$conn_req" 8 2)
+		[ $cid -ne 0 ] || peer recv "${path}0" 1 512 || return 1
+		psrv_accept "$path$cid" "$@" || return 1
+		cid=$((cid + 1))
+	done
+	psrv_conns=$nr
+}
+
+# psrv_info <path>: wait for INFO_REQ, into $info_req
+psrv_info() {
+	info_req=$(peer wait "${1}0" 15000)
+	is "$info_req" 'recv op=send len=272 data=*' || return 1
+	info_req=${info_req#*data=}
+}
+
+# psrv_chunks <path>: a buffer for each slot; $chunk_descs describes them
+psrv_chunks() {
+	local slot=0 answer
+	chunk_descs=''
+	while [ $slot -lt $PSRV_QD ]; do
+		answer=$(peer buf mem$slot "${1}0" $PSRV_CHUNK)
+		buf_set "$answer" || return 1
+		chunk_descs=$chunk_descs$(desc "$buf_addr" "$buf_key" $PSRV_CHUNK)
+		eval "chunk_key_$slot=$buf_key chunk_addr_$slot=$buf_addr"
+		slot=$((slot + 1))
+	done
+}
+
+# psrv_receives <path>: for requests
+psrv_receives() {
+	local cid=0
+	while [ $cid -lt "$psrv_conns" ]; do
+		peer recv "$1$cid" 32 0 || return 1
+		cid=$((cid + 1))
+	done
+}
+
+# psrv_connect <path> [<field of the response>=<number>...]: up to INFO_RSP
+psrv_connect() {
+	local path="$1"
+	psrv_accept_all "$@" && psrv_info "$path" && psrv_chunks "$path" && psrv_receives "$path" &&
+		peer post "${path}0" send data="0100$(le16 $PSRV_QD)00000000$chunk_descs"
+}
+
+# psrv_take <con> [<ms>]: the next request, into $req_... ; fails if there is none
+psrv_take() {
+	local ev imm
+	ev=$(peer_next "$1" "${2:-15000}")
+	is "$ev" 'recv op=write len=* imm=0x0*' || return 1
+	req_len=${ev#*len=}
+	req_len=${req_len%% *}
+	imm=$((${ev##*imm=}))
+	req_slot=$((imm >> PSRV_MEM_BITS)) req_off=$((imm & (1 << PSRV_MEM_BITS) - 1))
+	req_hdr=$(peer get mem$req_slot "$req_off" 24) || return 1
+	req_type=$(le_at "$req_hdr" 0 2)
+	req_usr_len=$(le_at "$req_hdr" 2 2)
+	req_data=$((req_off - req_usr_len))
+	req_usr=$(peer get mem$req_slot $req_data "$req_usr_len")
+	req_flags=0 req_sg=0 req_addr='' req_key=0 req_room=0
+	[ "$req_type" -eq 3 ] || return 0
+	req_flags=$(le_at "$req_hdr" 4 2)
+	req_sg=$(le_at "$req_hdr" 6 2)
+	[ "$req_sg" -eq 1 ] || return 0
+	req_addr=$(swab "$(hex_at "$req_hdr" 8 8)")
+	req_key=$(le_at "$req_hdr" 16 4)
+	req_room=$(le_at "$req_hdr" 20 4)
+}
+
+# psrv_data <con> <hex>: the result of the request that was taken
+psrv_data() {
+	peer post "$1" write data="$2" raddr=0x"$req_addr" rkey="$req_key"
+}
+
+# psrv_done <con> <errno>: complete it, in the way that $psrv_mode and the request want
+psrv_done() {
+	local type=1
+	if [ $((req_flags & 1)) -eq 1 ]; then
+		peer post "$1" send-inv inv="$req_key" || return 1
+		type=2
+	fi
+	psrv_complete "$1" "$req_slot" "$2" $type
+}
+
+# psrv_complete <con> <slot> <errno> <type>: the completion message alone
+psrv_complete() {
+	local imm
+	imm=$(printf '0x%08x' $(($4 << 28 | -($3) << 19 | $2)))
+	if [ "$psrv_mode" = N ]; then
+		peer post "$1" write-imm imm="$imm"
+		return
+	fi
+	eval "peer inv $1 \$chunk_key_$2" || return 1
+	buf_set "$(peer rereg mem"$2" "$1")" || return 1
+	eval "chunk_key_$2=$buf_key"
+	peer post "$1" send-imm imm="$imm" data="0400$(le16 "$2")$(le32 "$buf_key")"
+}
+
+# psrv_open_rsp <sectors>: RNBD OPEN_RSP, device id 3, 512 byte blocks, no cache
+psrv_open_rsp() {
+	printf '0300000003000000%s%s%s00020002800000000000%s' "$(le64 "$1")" "$(le32 256)" \
+		"$(bytes 16)" "$(bytes 10)"
+}
+
+# psrv_data_of <con> <bytes>: whatever the slot's chunk has
+psrv_data_of() {
+	peer post "$1" write buf=mem"$req_slot" len="$2" raddr=0x"$req_addr" rkey="$req_key"
+}
+
+# psrv_serve <con> [<ms>]: answer one request as a server would, never mind the data
+psrv_serve() {
+	psrv_take "$1" "${2:-15000}" || return 1
+	case $req_usr in
+	0000*) psrv_data "$1" "0100000002$(bytes 31)" ;;
+	0200*) psrv_data "$1" "$(psrv_open_rsp $PSRV_SECTORS)" ;;
+	*) [ "$req_sg" -eq 0 ] || psrv_data_of "$1" "$req_room" ;;
+	esac &&
+	psrv_done "$1" 0
+}
+
+# psrv_map <path> <session> [<field of the response>=<number>...]: a mapped device, $psrv_dev, of
+# one page, so that nobody reads more of it than has to be
+PSRV_SECTORS=8
+psrv_map() {
+	local path="$1" sess="$2"
+	shift 2
+	map_start "$sess"
+	[ "$psrv_mode" = N ] || set -- "$@" flags=2
+	psrv_connect "$path" "$@" && psrv_serve "${path}0" && psrv_serve "${path}0" || return 1
+	until [ -e /tmp/wire.map ]; do
+		psrv_serve "${path}1" 300 >/dev/null
+	done
+	is "$(cat /tmp/wire.map)" 0 || return 1
+	psrv_dev=$(mapped_node "$sess" /dev/wire)
+}
+
+# psrv_gone <path>: its connections and memory
+psrv_gone() {
+	local nr=0
+	while [ $nr -lt "${psrv_conns:-2}" ]; do
+		peer destroy "$1$nr" >/dev/null
+		nr=$((nr + 1))
+	done
+	nr=0
+	while [ $nr -lt $PSRV_QD ]; do
+		peer free mem$nr >/dev/null
+		nr=$((nr + 1))
+	done
+}

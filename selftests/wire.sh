@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# wire.sh - messages of RTRS and RNBD as hexadecimal digits, and what the scripted
+# peer sees of them; sourced after peer.sh, and then wire-clt.sh or wire-srv.sh for
+# the side that the peer plays. Offsets, sizes and values are those of the
+# protocol, none is taken from the modules' headers.
+
+CLT_ADDR=10.1.0.1 SRV_ADDR=10.1.0.2
+SRV_PORT=1234			# where rnbd-server listens
+PEER_PORT=4321			# where the peer does
+
+# ---------------------------------------------------------------- verdicts
+
+defer "rm -f /tmp/wire.*"
+
+# check_here <name> <command> [<argument>...]: as check, but in this shell, so that the
+# command can set variables. What it says is cut short: there are long messages.
+check_here() {
+	local name="$1"
+	shift
+	if "$@" >/tmp/wire.said 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name" "failed ($?): $1
+$(cut -c 1-400 /tmp/wire.said)"
+	fi
+}
+
+# is <found> <wanted pattern>: a test that says what it found
+is() {
+	# shellcheck disable=SC2254 # a pattern
+	case $1 in
+	$2) ;;
+	*)
+		echo "found  '$1'"
+		echo "wanted '$2'"
+		return 1
+		;;
+	esac
+}
+
+# ---------------------------------------------------------------- bytes
+
+le16() {
+	printf '%02x%02x' $(($1 & 255)) $(($1 >> 8 & 255))
+}
+
+le32() {
+	printf '%02x%02x%02x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255))
+}
+
+le64() {
+	le32 "$1"
+	le32 $(($1 >> 32))
+}
+
+# bytes <number> [<byte, as 5a>]: the same, many times
+bytes() {
+	[ "$1" -eq 0 ] || printf "%0$((2 * $1))d" 0 | sed "s/00/${2:-00}/g"
+}
+
+# text <string>
+text() {
+	printf %s "$1" | od -An -v -tx1 | tr -d ' \n'
+}
+
+# hex_at <hex> <offset> <bytes>: a piece
+hex_at() {
+	printf %s "$1" | cut -c $((2 * $2 + 1))-$((2 * ($2 + $3)))
+}
+
+# swab <hex>: the bytes in reverse order
+swab() {
+	local in="$1" out='' rest
+	while [ -n "$in" ]; do
+		rest=${in#??}
+		out=${in%"$rest"}$out
+		in=$rest
+	done
+	printf %s "$out"
+}
+
+# le_at <hex> <offset> <bytes>: a number, up to four bytes
+le_at() {
+	echo $((0x$(swab "$(hex_at "$1" "$2" "$3")")))
+}
+
+# addr_add <16 digits> <number>: an address may be too large for the shell
+addr_add() {
+	local low=$((0x${1#????????} + $2))
+	printf '%08x%08x' $((0x${1%????????} + (low >> 32))) $((low & 0xffffffff))
+}
+
+# hex_len <hex>
+hex_len() {
+	echo $((${#1} / 2))
+}
+
+# ---------------------------------------------------------------- messages
+
+# conn_req [<field>=<number>...]: connection request
+conn_req() {
+	local cma=0 ip=0 magic=0x1bbd version=0x0200 cid=0 cid_num=2 recon=1 path=1 sess=1
+	local flags=1 reserved=0
+	[ $# -eq 0 ] || local "$@"
+	printf '%02x%02x%s%s%s%s%s%032x%032x%02x%022x' "$cma" "$ip" "$(le16 "$magic")" \
+		"$(le16 "$version")" "$(le16 "$cid")" "$(le16 "$cid_num")" "$(le16 "$recon")" \
+		"$path" "$sess" "$flags" "$reserved"
+}
+
+# conn_rsp [<field>=<number>...]: accept; a reject with errno= and all others 0
+conn_rsp() {
+	local magic=0x1bbd version=0x0200 errno=0 qd=4 io=8192 hdr=4096 flags=0
+	[ $# -eq 0 ] || local "$@"
+	printf '%s%s%s%s%s%s%s%072x' "$(le16 "$magic")" "$(le16 "$version")" "$(le16 "$errno")" \
+		"$(le16 "$qd")" "$(le32 "$io")" "$(le32 "$hdr")" "$(le32 "$flags")" 0
+}
+
+# conn_reject <errno>
+conn_reject() {
+	conn_rsp errno="$1" qd=0 io=0 hdr=0
+}
+
+# info_req <name> [<type>]
+info_req() {
+	printf '%s%s%s' "$(le16 "${2:-0}")" "$(text "$1")" "$(bytes $((270 - ${#1})))"
+}
+
+# desc <16 digits of the address> <rkey> <length>
+desc() {
+	printf '%s%s%s' "$(swab "$1")" "$(le32 "$2")" "$(le32 "$3")"
+}
+
+# hdr_write <usr_len> and hdr_read <usr_len> <flags> [<descriptor>]
+hdr_write() {
+	printf '0200%s' "$(le16 "$1")"
+}
+
+hdr_read() {
+	printf '0300%s%s%s%s' "$(le16 "$1")" "$(le16 "$2")" "$(le16 $((${3:+1} + 0)))" "${3:-}"
+}
+
+# rnbd_sess_info, rnbd_open <name> [<mode>], rnbd_close <id>
+rnbd_sess_info() {
+	printf '0000000002%062d' 0
+}
+
+rnbd_open() {
+	printf '02000000%02x00%s%s' "${2:-1}" "$(text "$1")" "$(bytes $((258 - ${#1})))"
+}
+
+rnbd_close() {
+	printf '05000000%s' "$(le32 "$1")"
+}
+
+# rnbd_io <id> <sector> <rw> <bytes> [<priority, two bytes in hex, or a pattern>]
+rnbd_io() {
+	printf '04000000%s%s%s%s%s000000000000' "$(le32 "$1")" "$(le64 "$2")" "$(le32 "$3")" \
+		"$(le32 "$4")" "${5:-0000}"
+}
+
+# ---------------------------------------------------------------- events
+
+# peer_next <con> [<ms>]: the next message that is no heartbeat, or whatever else
+# happens. Its receive is posted again, and heartbeats are answered, both on the
+# connection itself: HB travels on con 0 alone.
+peer_next() {
+	local ev
+	while ev=$(peer wait "$1" "${2:-10000}"); do
+		case $ev in recv*) peer recv "$1" 1 8 >/dev/null ;; esac
+		case $ev in
+		*imm=0x80000000*) peer post "$1" write-imm imm=0x90000000 >/dev/null ;;
+		*imm=0x90000000*) ;;
+		*)
+			echo "$ev"
+			return 0
+			;;
+		esac
+	done
+	echo "$ev"
+	return 1
+}
+
+# next_is <con> <pattern>: the next message of the connection
+next_is() {
+	is "$(peer_next "$1")" "$2"
+}
+
+# says_nothing <con> [<ms>]
+says_nothing() {
+	is "$(peer_next "$1" "${2:-1000}")" timeout
+}
+
+# all_sent <con>
+all_sent() {
+	is "$(peer sent "$1" 10000)" sent
+}
+
+# are_closed <con>...: the other side disconnects them and says nothing before
+are_closed() {
+	local con
+	for con; do
+		next_is "$con" disconnected || {
+			echo "on $con"
+			return 1
+		}
+	done
+}
+
+# buf_set <answer to "buf" or "rereg">: into $buf_addr, 16 digits, and $buf_key
+buf_set() {
+	is "$1" 'addr=0x* rkey=0x*' || return 1
+	buf_addr=${1#addr=0x}
+	buf_addr=${buf_addr%% *}
+	buf_key=${1##*rkey=}
+	buf_key=$(($buf_key))
+	while [ ${#buf_addr} -lt 16 ]; do
+		buf_addr=0$buf_addr
+	done
+}
