@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The memory of large READs of our client (protocol 6, 7): the server is asked to
+# invalidate its key, and whether it does, says so, or lies, the key opens nothing
+# once the READ has ended. The server is the scripted peer.
+#
+# vm: smp=1 timeout=240 tier=test quick=6.12
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../peer.sh"
+. "$(dirname "$0")/../wire.sh"
+. "$(dirname "$0")/../wire-srv.sh"
+
+# More than the client copies, in one request.
+BIG=40960
+PSRV_CHUNK=69632 PSRV_SECTORS=256
+
+# io_start <bytes>: a READ in the background
+io_start() {
+	rm -f /tmp/wire.io /tmp/wire.out
+	(
+		dd if="$psrv_dev" of=/tmp/wire.out bs="$1" count=1 iflag=direct status=none 2>/dev/null
+		echo $? >/tmp/wire.io.new
+		mv /tmp/wire.io.new /tmp/wire.io
+	) &
+}
+
+io_ends() {
+	wait_for 15 [ -e /tmp/wire.io ] || {
+		echo "the I/O has not ended"
+		return 1
+	}
+	is "$(cat /tmp/wire.io)" "$1"
+}
+
+# asks <bytes> <flags>: the request is taken
+asks() {
+	io_start "$1"
+	psrv_take w1 && is "$req_type $req_flags $req_sg $req_room" "3 $2 1 $1" &&
+		is "$req_usr" "$(rnbd_io 3 0 0x100 "$1" '????')"
+}
+
+# answer <type> <errno>: completion alone, of the kind the server announced
+answer() {
+	psrv_complete w1 "$req_slot" "-$2" "$1"
+}
+
+data_arrived() {
+	is "$(od -An -v -tx1 /tmp/wire.out | tr -d ' \n' | md5sum)" \
+		"$(bytes $BIG 3c | md5sum)"
+}
+
+put_data() {
+	peer fill mem"$req_slot" 0 $BIG 0x3c && psrv_data_of w1 $BIG
+}
+
+# good <name> <command>...: answered by it, the READ ends well, with its data
+good() {
+	local name="$1"
+	shift
+	check_here "$psrv_mode: $name" ends_well "$@"
+}
+
+ends_well() {
+	asks $BIG 1 && put_data && "$@" && io_ends 0 && data_arrived
+}
+
+inv_and_answer() {
+	peer post w1 send-inv inv="$req_key" && answer 2 "${1:-0}"
+}
+
+# key_is_dead: that of the last READ; trying it costs the path
+key_is_dead() {
+	peer post w1 write data=ff raddr=0x"$req_addr" rkey="$req_key"
+	is "$(peer sent w1 10000)" 'failed 10 *' && are_closed w1 w0
+}
+
+again() {
+	must unmap_device "$psrv_dev" force
+	psrv_gone w
+	must psrv_map w wire io=65536 hdr=4096
+}
+
+# Whatever the client makes of the lie: when the READ has ended, its memory is shut. If it gave up the
+# path, nothing can be written at all.
+no_longer_writable() {
+	asks $BIG 1 && put_data && "$@" && wait_for 15 [ -e /tmp/wire.io ] || return 1
+	peer post w1 write data=ff raddr=0x"$req_addr" rkey="$req_key"
+	is "$(peer sent w1 10000)" 'failed *'
+}
+
+other_key() {
+	# The adapter may have stopped the queue pair by then.
+	peer post w1 send-inv inv=$((req_key ^ 0x5500)) && { answer 2 0 || :; }
+}
+
+suite() {
+	must psrv_map w wire io=65536 hdr=4096
+
+	check_here "$psrv_mode: a small READ does not ask for it" asks 512 0
+	must psrv_data_of w1 512
+	must psrv_done w1 0
+	check_here "$psrv_mode: and ends" io_ends 0
+	good "SEND_WITH_INV, type 2" inv_and_answer
+	good "the same again" inv_and_answer
+	check_here "$psrv_mode: the key opens nothing after that" key_is_dead
+	again
+	good "no SEND_WITH_INV, type 1: the client invalidates it" answer 1 0
+	good "the same again" answer 1 0
+	check_here "$psrv_mode: the key opens nothing after that" key_is_dead
+	again
+	check_here "$psrv_mode: READ that fails" asks $BIG 1
+	check_here "$psrv_mode: with SEND_WITH_INV, type 2" inv_and_answer 5
+	check_here "$psrv_mode: dd fails" io_ends 1
+	check_here "$psrv_mode: the key opens nothing after that" key_is_dead
+	again
+	check_here "$psrv_mode: type 2 without SEND_WITH_INV: not believed" no_longer_writable answer 2 0
+	again
+	check_here "$psrv_mode: SEND_WITH_INV of another key: not taken for it" no_longer_writable other_key
+	again
+	check_here "$psrv_mode: it works on" asks $BIG 1
+	must put_data
+	must inv_and_answer
+	check_here "$psrv_mode: to the end" io_ends 0
+	must unmap_device "$psrv_dev" force
+	psrv_gone w
+}
+
+ktap_plan 32
+topo_up 1
+topo_is_ours
+peer_load
+defer rtrs_unload
+defer "peer destroy all"
+must client_load
+must peer listen $PEER_PORT
+
+psrv_mode=N
+suite
+psrv_mode=Y
+suite
+
+ktap_end
