@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Information exchange as our server does it (protocol 4), the close of a path
+# (9), and what is sent out of turn. The client is the scripted peer.
+#
+# vm: smp=1 timeout=180 tier=test
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../peer.sh"
+. "$(dirname "$0")/../wire.sh"
+. "$(dirname "$0")/../wire-clt.sh"
+
+ids=100
+
+# refuses <hex of the first message>: no answer, all connections are closed
+refuses() {
+	ids=$((ids + 1))
+	clt_connect_all x 2 path=$ids sess=$ids && peer recv x0 4 512 &&
+		peer post x0 send data="$1" && are_closed x0 x1 && peer destroy x0 && peer destroy x1
+}
+
+# takes <path> <hex of the first message>: it is answered
+takes() {
+	ids=$((ids + 1))
+	clt_connect_all "$1" 2 path=$ids sess=$ids && peer recv "${1}0" 1 512 &&
+		peer post "${1}0" send data="$2" || return 1
+	is "$(peer wait "${1}0" 10000)" 'recv op=send len=* data=0100*' || return 1
+	peer destroy "${1}0"
+	peer destroy "${1}1"
+}
+
+bad() {
+	check_here "$1: closed without answer" refuses "$2"
+}
+
+# raw_name <hex>: INFO_REQ with these bytes for the name, and zeros
+raw_name() {
+	printf '0000%s%s' "$1" "$(bytes $((270 - ${#1} / 2)))"
+}
+
+# info_is <mode>: clt_info describes the server's memory, to the byte
+info_is() {
+	local nr=1 at=8 each=$((SRV_QD * SRV_CHUNK)) key keys='' len
+	[ "$1" = N ] || nr=$SRV_QD each=$SRV_CHUNK
+	is "$(hex_len "$clt_info")" $((8 + 16 * nr)) &&
+		is "$clt_info" "0100$(le16 $nr)00000000*" || return 1
+	while [ $nr -gt 0 ]; do
+		len=$(le_at "$clt_info" $((at + 12)) 4)
+		is "$len" $each || return 1
+		key=$(hex_at "$clt_info" $((at + 8)) 4)
+		case $keys in
+		*" $key "*)
+			echo "key $key twice"
+			return 1
+			;;
+		esac
+		keys="$keys $key "
+		at=$((at + 16)) nr=$((nr - 1))
+	done
+}
+
+no_cid1() {
+	ids=$((ids + 1))
+	is "$(clt_connect x0 path=$ids sess=$ids)" 'established*' && peer recv x0 4 512 &&
+		peer post x0 send data="$(info_req one)" && are_closed x0 && peer destroy x0
+}
+
+# out_of_turn <op and more>: before INFO_REQ
+out_of_turn() {
+	ids=$((ids + 1))
+	clt_connect_all x 2 path=$ids sess=$ids && peer post x0 "$@" && are_closed x0 x1 &&
+		peer destroy x0 && peer destroy x1
+}
+
+ktap_plan 36
+topo_up 1
+topo_is_ours
+peer_load
+defer rtrs_unload
+wire_server Y
+
+# INFO_RSP (4).
+check_here "always_invalidate=Y: INFO_RSP" clt_open a 2 info-y
+check_here "always_invalidate=Y: a descriptor for each chunk" info_is Y
+check_here "the session has the name" [ -d $SRV_CLASS/info-y ]
+must peer destroy all
+check_here "the name goes with the last path" srv_forgets info-y
+
+# INFO_REQ that is wrong (4).
+bad "type 1" "$(info_req name 1)"
+bad "type 0x0100" "$(info_req name 256)"
+bad "271 bytes" "$(info_req name | cut -c 1-542)"
+bad "2 bytes" 0000
+bad "no bytes" -
+bad "name with /" "$(info_req a/b)"
+bad "name with ." "$(info_req a.b)"
+bad "name .." "$(info_req ..)"
+bad "empty name" "$(info_req '')"
+bad "name without end" "$(raw_name "$(bytes 270 61)")"
+check_here "a connection is missing: closed without answer" no_cid1
+bad "273 bytes" "$(info_req name)00"
+
+# INFO_REQ that is right.
+check_here "name of one character" takes n "$(info_req x)"
+check_here "name of 254 characters" takes n "$(raw_name "$(bytes 254 61)")"
+check_here "name with spaces, a line end and the like" takes n "$(raw_name 20250a7fff2d)"
+check_here "bytes after the name's end are ignored" takes n "$(raw_name "610062$(bytes 100 7a)")"
+check_here "reserved bytes are ignored" takes n "$(printf '0000%s%s' "$(text r)00$(bytes 253)" "$(bytes 15 ff)")"
+
+# Names and sessions.
+must clt_open a 2 taken path=1 sess=1
+bad "name of another session" "$(info_req taken)"
+check_here "the other session works on" clt_works a
+other_name() {
+	CLT_ADDR=fd00:1::1 SRV_ADDR=fd00:1::2 clt_connect_all b 2 path=2 sess=1 &&
+		peer post b0 send data="$(info_req "$1")"
+}
+check_here "second path with another name than the first" other_name different
+check_here "is closed" are_closed b0 b1
+must peer destroy b0
+must peer destroy b1
+check_here "second path with the name of the first" other_name taken
+must peer recv b0 1 512
+check_here "is answered" is "$(peer wait b0 10000)" 'recv op=send len=* data=0100*'
+check_here "the first one works on" clt_works a
+
+# Close (9): one connection is enough, all go, and the session with the last path.
+must peer disconnect a1
+check_here "client disconnects a connection: the server closes all of the path" are_closed a1 a0
+check_here "the session is still there, by its other path" [ -d $SRV_CLASS/taken ]
+must peer destroy all
+check_here "and goes with that" srv_forgets taken
+
+# Out of turn (2.7, 4).
+check_here "request before INFO_REQ: closed" out_of_turn write-imm imm=0x00000000
+check_here "heartbeat before INFO_REQ: closed" out_of_turn write-imm imm=0x80000000
+must clt_open a 2 twice path=3 sess=3
+must peer post a0 send data="$(info_req twice)"
+check_here "INFO_REQ twice: closed" are_closed a0 a1
+must peer destroy all
+must srv_forgets twice
+
+# The other mode.
+must module_gone rnbd-server rtrs-server
+wire_server N
+check_here "always_invalidate=N: INFO_RSP" clt_open a 2 info-n
+check_here "always_invalidate=N: one descriptor for all chunks" info_is N
+must peer destroy all
+
+ktap_end
