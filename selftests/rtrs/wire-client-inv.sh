@@ -72,8 +72,7 @@ inv_and_answer() {
 
 # key_is_dead: that of the last READ; trying it costs the path
 key_is_dead() {
-	peer post w1 write data=ff raddr=0x"$req_addr" rkey="$req_key"
-	is "$(peer sent w1 10000)" 'failed 10 *' && are_closed w1 w0
+	refuses w1 peer post w1 write data=ff raddr=0x"$req_addr" rkey="$req_key" && are_closed w1 w0
 }
 
 again() {

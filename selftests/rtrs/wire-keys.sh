@@ -48,8 +48,7 @@ written() {
 # refused_key <key>: what opens slot 1 no more
 refused_key() {
 	eval "a_key_1=$1"
-	clt_write a1 1 "$(rnbd_close 99)"
-	is "$(peer sent a1 10000)" 'failed 10 *'
+	refuses a1 clt_write a1 1 "$(rnbd_close 99)"
 }
 
 start() {
