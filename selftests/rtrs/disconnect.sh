@@ -51,7 +51,7 @@ back=$(backing_null 32) || abort "no backing device"
 dev=$(map_device test "$back") || abort "cannot map"
 must sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
-load_start "$dev" 30
+load_start "$dev" 20
 one=$(path_dir test 1)
 must ios_grow test 1 50
 
@@ -81,7 +81,7 @@ check "server: it is listed again" wait_for 5 [ -e "$(srv_dir 2)/disconnect" ]
 
 load_wait
 check "no I/O failed, all data are right" load_succeeded
-load_start "$dev" 30
+load_start "$dev" 25
 check "server: one path and the other in turn, many times" alternate
 check "server: both paths return" wait_for 30 sess_paths_are test 2
 load_wait
