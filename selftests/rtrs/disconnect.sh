@@ -51,7 +51,7 @@ back=$(backing_null 32) || abort "no backing device"
 dev=$(map_device test "$back") || abort "cannot map"
 must sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
-load_start "$dev" 20
+load_start "$dev" 30
 one=$(path_dir test 1)
 must ios_grow test 1 50
 
