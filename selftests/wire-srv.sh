@@ -39,6 +39,17 @@ map_fails() {
 	}
 }
 
+# psrv_setup: a network, our client, and the peer that listens for it
+psrv_setup() {
+	topo_up 1
+	topo_is_ours
+	peer_load
+	defer rtrs_unload
+	defer "peer destroy all"
+	must client_load
+	must peer listen $PEER_PORT
+}
+
 # psrv_request <con>: the next connection request, into $conn_req
 psrv_request() {
 	conn_req=$(peer request "$1" 20000)

@@ -75,13 +75,7 @@ rejects() {
 }
 
 ktap_plan 56
-topo_up 1
-topo_is_ours
-peer_load
-defer rtrs_unload
-defer "peer destroy all"
-must client_load
-must peer listen $PEER_PORT
+psrv_setup
 psrv_mode=N
 
 # Requests (2.3).

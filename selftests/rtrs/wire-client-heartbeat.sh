@@ -50,13 +50,7 @@ dies_after() {
 }
 
 ktap_plan 12
-topo_up 1
-topo_is_ours
-peer_load
-defer rtrs_unload
-defer "peer destroy all"
-must client_load
-must peer listen $PEER_PORT
+psrv_setup
 
 for psrv_mode in N Y; do
 	must psrv_map w wire

@@ -62,13 +62,7 @@ takes() {
 C=$PSRV_CHUNK
 
 ktap_plan 35
-topo_up 1
-topo_is_ours
-peer_load
-defer rtrs_unload
-defer "peer destroy all"
-must client_load
-must peer listen $PEER_PORT
+psrv_setup
 psrv_mode=N
 
 # INFO_REQ.

@@ -239,13 +239,7 @@ unmap_done() {
 }
 
 ktap_plan $((2 * CASES_PER_MODE))
-topo_up 1
-topo_is_ours
-peer_load
-defer rtrs_unload
-defer "peer destroy all"
-must client_load
-must peer listen $PEER_PORT
+psrv_setup
 must dd if=/dev/zero bs=512 count=1 status=none | tr '\000' '\245' >/tmp/wire.in
 
 psrv_mode=N

@@ -61,13 +61,7 @@ comes_back() {
 }
 
 ktap_plan 24
-topo_up 1
-topo_is_ours
-peer_load
-defer rtrs_unload
-defer "peer destroy all"
-must client_load
-must peer listen $PEER_PORT
+psrv_setup
 psrv_mode=N
 must psrv_map w wire
 uuids=$(hex_at "$conn_req" 12 32)
