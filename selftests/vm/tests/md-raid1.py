@@ -29,6 +29,16 @@ def idle(client):
     return client.sh("cat /sys/block/md0/md/sync_action") == "idle"
 
 
+def bring_back(ktap, what, server, client, dev):
+    """A server comes back, and its device into the mirror."""
+    server.up().serve()
+    ktap.within(f"{what}: its device opens", NOTICE_S, lambda: client.state(dev) == "open")
+    client.sh(f"mdadm {MD} --remove failed 2>&1; mdadm {MD} --re-add {dev} 2>&1 || "
+              f"mdadm {MD} --add {dev} 2>&1")
+    ktap.within(f"{what}: the mirror is whole", SYNC_S,
+                lambda: members(client) == "[UU]" and idle(client))
+
+
 def same_images(rig):
     """The mirrored part of both images, on the host."""
     images = [(rig.dir / f"disk{n}.img").read_bytes()[DATA_OFFSET:] for n in (1, 2)]
@@ -60,12 +70,7 @@ def body(ktap, rig):
     ktap.check("one server killed: all files are right",
                client.works("drop_caches; cd /mnt/a && sha256sum -c /tmp/manifest", 120))
 
-    right.up().serve()
-    ktap.within("server back: its device opens", NOTICE_S, lambda: client.state(devs[1]) == "open")
-    client.sh(f"mdadm {MD} --remove failed 2>&1; mdadm {MD} --re-add {devs[1]} 2>&1 || "
-              f"mdadm {MD} --add {devs[1]} 2>&1")
-    ktap.within("server back: the mirror is whole", SYNC_S,
-                lambda: members(client) == "[UU]" and idle(client))
+    bring_back(ktap, "server back", right, client, devs[1])
     ktap.check("server back: all files are right",
                client.works("drop_caches; cd /mnt/b && sha256sum -c /tmp/manifest", 120))
     client.sh("echo check >/sys/block/md0/md/sync_action")
@@ -79,12 +84,7 @@ def body(ktap, rig):
                 lambda: client.works("echo x >/mnt/x && sync") and members(client) == "[_U]")
     ktap.check("other server killed: all files are right",
                client.works("drop_caches; cd /mnt/b && sha256sum -c /tmp/manifest", 120))
-    left.up().serve()
-    ktap.within("other server back: its device opens", NOTICE_S, lambda: client.state(devs[0]) == "open")
-    client.sh(f"mdadm {MD} --remove failed 2>&1; mdadm {MD} --re-add {devs[0]} 2>&1 || "
-              f"mdadm {MD} --add {devs[0]} 2>&1")
-    ktap.within("other server back: the mirror is whole", SYNC_S,
-                lambda: members(client) == "[UU]" and idle(client))
+    bring_back(ktap, "other server back", left, client, devs[0])
     client.sh(f"umount /mnt && e2fsck -fn {MD} && mdadm --stop {MD} 2>&1", 120)
     for dev in devs:
         client.unmap(dev)
