@@ -532,7 +532,11 @@ class Rig:
 def accel_args(accel):
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+    # QEMU 7.2 leaves the flags that CMPXCHG16B does not set to garbage: the low
+    # half of whatever was added last. An interrupt right after it (SLUB's
+    # fast path, thousands of times a second) then stores and loads NT, TF or
+    # RF at random. Without the feature the kernel uses its own routine.
+    return ["-accel", "tcg,thread=multi", "-cpu", "max,-cx16"]
 
 
 def choose_accel(rig):
