@@ -79,6 +79,20 @@ $out"
 	fi
 }
 
+# check_here <name> <command> [<argument>...]: as check, but in this shell, so that the
+# command can set variables. What it says is cut short: there are long messages.
+check_here() {
+	local name="$1"
+	shift
+	if "$@" >/tmp/lib.said 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name" "failed ($?): $1
+$(cut -c 1-400 /tmp/lib.said)"
+	fi
+	rm -f /tmp/lib.said
+}
+
 # check_fails <name> <command> [<argument>...]: ok if the command fails
 check_fails() {
 	local name out

@@ -14,19 +14,6 @@ PEER_PORT=4321			# where the peer does
 
 defer "rm -f /tmp/wire.*"
 
-# check_here <name> <command> [<argument>...]: as check, but in this shell, so that the
-# command can set variables. What it says is cut short: there are long messages.
-check_here() {
-	local name="$1"
-	shift
-	if "$@" >/tmp/wire.said 2>&1; then
-		ok "$name"
-	else
-		not_ok "$name" "failed ($?): $1
-$(cut -c 1-400 /tmp/wire.said)"
-	fi
-}
-
 # is <found> <wanted pattern>: a test that says what it found
 is() {
 	# shellcheck disable=SC2254 # a pattern
