@@ -23,12 +23,14 @@ clt_connect() {
 	peer connect "$con" "$CLT_ADDR" "$SRV_ADDR" "$SRV_PORT" "$(conn_req "$@")"
 }
 
-# clt_connect_all <path> <connections> [<field>=<number>...]
+# clt_connect_all <path> <connections> [<field>=<number>...]; sets clt_rsp to the answer to the first
 clt_connect_all() {
-	local path="$1" nr="$2" cid=0
+	local path="$1" nr="$2" cid=0 answer
 	shift 2
 	while [ "$cid" -lt "$nr" ]; do
-		is "$(clt_connect "$path$cid" "$@" cid_num="$nr" cid=$cid)" 'established*' || return 1
+		answer=$(clt_connect "$path$cid" "$@" cid_num="$nr" cid=$cid)
+		is "$answer" 'established*' || return 1
+		[ $cid -ne 0 ] || clt_rsp=${answer#established }
 		cid=$((cid + 1))
 	done
 }

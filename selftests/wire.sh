@@ -103,19 +103,21 @@ hex_len() {
 # conn_req [<field>=<number>...]: connection request
 conn_req() {
 	local cma=0 ip=0 magic=0x1bbd version=0x0200 cid=0 cid_num=2 recon=1 path=1 sess=1
-	local flags=1 reserved=0
+	local flags=1 ext=0 features=0 reserved=0
 	[ $# -eq 0 ] || local "$@"
-	printf '%02x%02x%s%s%s%s%s%032x%032x%02x%022x' "$cma" "$ip" "$(le16 "$magic")" \
+	printf '%02x%02x%s%s%s%s%s%032x%032x%02x%02x%s%016x' "$cma" "$ip" "$(le16 "$magic")" \
 		"$(le16 "$version")" "$(le16 "$cid")" "$(le16 "$cid_num")" "$(le16 "$recon")" \
-		"$path" "$sess" "$flags" "$reserved"
+		"$path" "$sess" "$flags" "$ext" "$(le16 "$features")" "$reserved"
 }
 
 # conn_rsp [<field>=<number>...]: accept; a reject with errno= and all others 0
 conn_rsp() {
 	local magic=0x1bbd version=0x0200 errno=0 qd=4 io=8192 hdr=4096 flags=0
+	local ext=0 features=0 id=0
 	[ $# -eq 0 ] || local "$@"
-	printf '%s%s%s%s%s%s%s%072x' "$(le16 "$magic")" "$(le16 "$version")" "$(le16 "$errno")" \
-		"$(le16 "$qd")" "$(le32 "$io")" "$(le32 "$hdr")" "$(le32 "$flags")" 0
+	printf '%s%s%s%s%s%s%s%02x00%s%s%056x' "$(le16 "$magic")" "$(le16 "$version")" "$(le16 "$errno")" \
+		"$(le16 "$qd")" "$(le32 "$io")" "$(le32 "$hdr")" "$(le32 "$flags")" \
+		"$ext" "$(le16 "$features")" "$(le32 "$id")" 0
 }
 
 # conn_reject <errno>

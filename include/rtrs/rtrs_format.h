@@ -51,6 +51,9 @@
  * @RTRS_IMM_IO_RSP_W_INV: as @RTRS_IMM_IO_RSP, and a SEND_WITH_INV of the request's rkey came before
  * @RTRS_IMM_HB_MSG: either direction, service connection, are you there
  * @RTRS_IMM_HB_ACK: answer to @RTRS_IMM_HB_MSG
+ * @RTRS_IMM_FENCE: extension FENCE, client to server, service connection: close another path and let
+ *	nothing of it be under way; payload is its number
+ * @RTRS_IMM_FENCE_DONE: answer to @RTRS_IMM_FENCE, same payload
  */
 enum rtrs_imm_type {
 	RTRS_IMM_IO_REQ		= 0,
@@ -58,6 +61,8 @@ enum rtrs_imm_type {
 	RTRS_IMM_IO_RSP_W_INV	= 2,
 	RTRS_IMM_HB_MSG		= 8,
 	RTRS_IMM_HB_ACK		= 9,
+	RTRS_IMM_FENCE		= 10,
+	RTRS_IMM_FENCE_DONE	= 11,
 };
 
 /**
@@ -75,6 +80,13 @@ enum rtrs_msg_type {
 	RTRS_MSG_READ		= 3,
 	RTRS_MSG_RKEY_RSP	= 4,
 };
+
+/*
+ * Extensions, offered in the request and taken up in the response.  A peer without has zeros there and
+ * ignores what it finds.
+ */
+#define RTRS_EXT_VERSION		1
+#define RTRS_EXT_FENCE			0x0001
 
 /* Bits of rtrs_msg_conn_req.flags. */
 #define RTRS_CONN_FIRST			0x01
@@ -97,7 +109,9 @@ enum rtrs_msg_type {
  * @path_uuid: identity of the path, constant for its life
  * @sess_uuid: identity of the session, constant for its life
  * @flags: RTRS_CONN_*
- * @reserved: 0; extensions are offered here
+ * @ext_version: RTRS_EXT_VERSION, 0 from a client without extensions
+ * @ext_features: RTRS_EXT_* that the client offers
+ * @reserved: 0
  */
 struct rtrs_msg_conn_req {
 	__u8	cma_version;
@@ -110,7 +124,9 @@ struct rtrs_msg_conn_req {
 	__u8	path_uuid[RTRS_UUID_LEN];
 	__u8	sess_uuid[RTRS_UUID_LEN];
 	__u8	flags;
-	__u8	reserved[11];
+	__u8	ext_version;
+	__le16	ext_features;
+	__u8	reserved[8];
 };
 
 /**
@@ -122,7 +138,11 @@ struct rtrs_msg_conn_req {
  * @max_io_size: bytes of data one slot takes
  * @max_hdr_size: bytes of user message and RTRS header one slot takes
  * @flags: RTRS_CONN_RSP_*
- * @reserved: 0; extensions are taken up here
+ * @ext_version: RTRS_EXT_VERSION, 0 from a server without extensions
+ * @ext_pad: 0
+ * @ext_features: RTRS_EXT_* that both offer
+ * @path_id: number of the path within its session, never used twice, 28 bits
+ * @reserved: 0
  */
 struct rtrs_msg_conn_rsp {
 	__le16	magic;
@@ -132,7 +152,11 @@ struct rtrs_msg_conn_rsp {
 	__le32	max_io_size;
 	__le32	max_hdr_size;
 	__le32	flags;
-	__u8	reserved[36];
+	__u8	ext_version;
+	__u8	ext_pad;
+	__le16	ext_features;
+	__le32	path_id;
+	__u8	reserved[28];
 };
 
 /**

@@ -195,6 +195,9 @@ struct rtrs_clt_bounce {
  * @pd: C. protection domain of this path alone
  * @conns: C. connections, NULL when torn down
  * @new_rkey: C. completions carry the next rkey of their slot
+ * @features: C. extensions that both sides have
+ * @srv_id: C. the server's number of this path, with extensions
+ * @fence: C. to be waited for when the path is lost, NULL without extension FENCE
  * @chunk_size: C. bytes of one chunk of the server
  * @max_hdr_size: C. bytes of user message and header
  * @mr_pages: C. pages one region maps
@@ -244,6 +247,9 @@ struct rtrs_clt_path {
 	struct ib_pd *pd;
 	struct rtrs_clt_conn *conns;
 	bool new_rkey;
+	u16 features;
+	u32 srv_id;
+	struct rtrs_clt_fence *fence;
 	u32 chunk_size;
 	u32 max_hdr_size;
 	u32 mr_pages;
@@ -302,6 +308,9 @@ struct rtrs_clt_paths {
  * @paths_up: E. paths that are up
  * @opened: E. rtrs_clt_open() is done, link events are wanted
  * @closing: E. rtrs_clt_close() runs; no reconnect events any more
+ * @fence_lock: guards @fences and the step of a path to CONNECTED; only state_lock and queues inside
+ * @fences: struct rtrs_clt_fence that are waited for, or left behind
+ * @fence_wq: woken when one is up, or a path is lost
  * @slots: allocated slots
  * @slots_wait: sleepers of rtrs_clt_get_permit() and rtrs_clt_close()
  * @permits: I. array of permits
@@ -337,6 +346,10 @@ struct rtrs_clt_sess {
 	unsigned int paths_up;
 	bool opened;
 	bool closing;
+
+	spinlock_t fence_lock;
+	struct list_head fences;
+	wait_queue_head_t fence_wq;
 
 	struct sbitmap slots;
 	wait_queue_head_t slots_wait;
@@ -396,6 +409,14 @@ int rtrs_clt_bounce_register(struct rtrs_clt_path *path);
 void rtrs_clt_bounce_desc(const struct rtrs_clt_path *path, u32 slot, u32 len,
 			  struct rtrs_sg_desc *desc);
 void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req);
+
+/* fence.c */
+void rtrs_clt_fence_up(struct rtrs_clt_sess *sess, u32 id);
+bool rtrs_clt_fence(struct rtrs_clt_path *path);
+int rtrs_clt_fence_create(struct rtrs_clt_path *path);
+void rtrs_clt_fence_destroy(struct rtrs_clt_path *path);
+int rtrs_clt_fence_established(struct rtrs_clt_path *path);
+void rtrs_clt_fence_drop_all(struct rtrs_clt_sess *sess);
 
 /* io.c */
 void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);

@@ -139,6 +139,7 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 		.cid_num = path->sess->nr_conns,
 		.recon_cnt = path->recon_cnt,
 		.first_conn = rtrs_clt_first_conn(path),
+		.features = RTRS_EXT_FENCE,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {
@@ -188,6 +189,8 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	path->chunk_size = rsp->max_io_size + rsp->max_hdr_size;
 	path->max_hdr_size = min_t(u32, rsp->max_hdr_size, RTRS_CLT_MAX_HDR_BYTES);
 	path->new_rkey = rsp->new_rkey;
+	path->features = rsp->features;
+	path->srv_id = rsp->path_id;
 	return 0;
 }
 

@@ -6,7 +6,8 @@
  *  1. Its state is not CONNECTED; after a grace period nobody submits or polls.
  *  2. The heartbeat stops, all connections disconnect, all queues drain: no handler runs, and the server
  *     can no longer reach a page of ours.
- *  3. Requests without answer go to other paths, or fail.
+ *  3. The server closes its end, if it can be told to, and requests without answer go to other paths, or
+ *     fail.
  *  4. Queue pairs, regions, the protection domain go; last the CM ids, which hold the device.
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
@@ -333,6 +334,8 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 		ret = rtrs_clt_wait_connecting(path,
 				smp_load_acquire(&path->conns[0].established));
 	if (!ret)
+		ret = rtrs_clt_fence_create(path);
+	if (!ret)
 		ret = rtrs_clt_alloc_reqs(path);
 	if (!ret)
 		ret = rtrs_clt_map_reqs(path);
@@ -402,6 +405,7 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 	rtrs_clt_path_quiesce(path);
 	if (path->reqs)
 		rtrs_clt_fail_over(path);
+	rtrs_clt_fence_destroy(path);
 	if (path->counted_up)
 		rtrs_clt_path_count_up(path, false);
 
@@ -449,8 +453,8 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	WRITE_ONCE(path->error, 0);
 	path->recon_cnt++;
 	ret = rtrs_clt_path_setup(path);
-	if (!ret && !rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED))
-		ret = READ_ONCE(path->error) ?: -ECONNABORTED;
+	if (!ret)
+		ret = rtrs_clt_fence_established(path);
 	if (ret) {
 		rtrs_clt_path_error(path, ret);
 		rtrs_clt_path_teardown(path);

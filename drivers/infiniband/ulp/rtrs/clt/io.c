@@ -259,6 +259,12 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 	case RTRS_IMM_HB_MSG:
 	case RTRS_IMM_HB_ACK:
 		return rtrs_clt_heartbeat(cc, type);
+	case RTRS_IMM_FENCE_DONE:
+		if ((cc->path->features & RTRS_EXT_FENCE) && !cc->conn.cid) {
+			rtrs_clt_fence_up(cc->path->sess, rtrs_imm_payload(imm));
+			return 0;
+		}
+		fallthrough;
 	default:
 		rtrs_clt_path_err_rl(cc->path, "unknown immediate type %u ignored\n", type);
 		return 0;
@@ -616,8 +622,8 @@ static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *i
 	return ret;
 }
 
-/* Move one request that the lost path owed an answer to another path. */
-static void rtrs_clt_req_fail_over(struct rtrs_clt_req *req)
+/* Move one request that the lost path owed an answer to another path, or fail it. */
+static void rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 {
 	struct rtrs_clt_sess *sess = req->path->sess;
 	struct kvec vec = { .iov_base = req->buf, .iov_len = req->usr_len };
@@ -639,36 +645,51 @@ static void rtrs_clt_req_fail_over(struct rtrs_clt_req *req)
 	rtrs_clt_req_unmap(req);
 	rtrs_clt_count_done(req);
 	atomic_set_release(&req->state, 0);
-	if (READ_ONCE(sess->closing) || rtrs_clt_send(sess, &io))
+	if (!send || READ_ONCE(sess->closing) || rtrs_clt_send(sess, &io))
 		io.conf_fn(io.priv, -ECONNABORTED);
+}
+
+/* Complete what was answered.  Return: is there anything else? */
+static bool rtrs_clt_finish_answered(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_req *req;
+	bool owed = false;
+	u32 slot;
+	int state;
+
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		state = atomic_read_acquire(&req->state);
+		if (state & RTRS_REQ_RESPONDED)
+			rtrs_clt_req_finish(req, req->error);
+		else if (state)
+			owed = true;
+	}
+	return owed;
 }
 
 /**
  * rtrs_clt_fail_over() - send what a lost path left unanswered over other paths
  * @path: not CONNECTED for a grace period, its queues drained: nobody else owns its requests
  *
- * Requests that were answered already are completed with their result.  Regions stay marked valid for
- * nobody: they are freed next.
+ * Requests that were answered already are completed with their result.  For the others the server
+ * first closes the path, if it can be told to.  Regions stay marked valid for nobody: they are freed
+ * next.
  *
  * Context: process, path mutex held.
  */
 void rtrs_clt_fail_over(struct rtrs_clt_path *path)
 {
-	struct rtrs_clt_req *req;
+	bool send;
 	u32 slot;
-	int state;
 
 	lockdep_assert_held(&path->mutex);
-	for (slot = 0; slot < path->sess->queue_depth; slot++) {
-		req = &path->reqs[slot];
-		state = atomic_read_acquire(&req->state);
-		if (!state)
-			continue;
-		if (state & RTRS_REQ_RESPONDED)
-			rtrs_clt_req_finish(req, req->error);
-		else
-			rtrs_clt_req_fail_over(req);
-	}
+	if (!rtrs_clt_finish_answered(path))
+		return;
+	send = rtrs_clt_fence(path);
+	for (slot = 0; slot < path->sess->queue_depth; slot++)
+		if (atomic_read_acquire(&path->reqs[slot].state))
+			rtrs_clt_req_fail_over(&path->reqs[slot], send);
 }
 
 /**

@@ -40,8 +40,10 @@ bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev
 		trace_rtrs_path_step("client", path->name, rtrs_clt_path_state_name(old),
 				     rtrs_clt_path_event_name(ev),
 				     rtrs_clt_path_state_name(step.next));
-	if (step.actions & RTRS_FSM_ACT_WAKE)
+	if (step.actions & RTRS_FSM_ACT_WAKE) {
 		wake_up_all(&path->state_wq);
+		wake_up_all(&path->sess->fence_wq);
+	}
 	if (step.actions & RTRS_FSM_ACT_WORK)
 		mod_delayed_work(rtrs_clt_wq, &path->dwork, 0);
 	return step.valid;

@@ -37,6 +37,9 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
 	mutex_init(&sess->paths_mutex);
 	mutex_init(&sess->geo_mutex);
 	mutex_init(&sess->ev_mutex);
+	spin_lock_init(&sess->fence_lock);
+	INIT_LIST_HEAD(&sess->fences);
+	init_waitqueue_head(&sess->fence_wq);
 	init_waitqueue_head(&sess->slots_wait);
 	init_waitqueue_head(&sess->paths_wait);
 	INIT_LIST_HEAD(&sess->entry);
@@ -54,6 +57,7 @@ void rtrs_clt_sess_free(struct rtrs_clt_sess *sess)
 	if (sess->permits)
 		sbitmap_free(&sess->slots);
 	kvfree(sess->permits);
+	rtrs_clt_fence_drop_all(sess);
 	kfree(rcu_dereference_protected(sess->paths, true));
 	free_percpu(sess->rr);
 	kfree(sess);

@@ -588,6 +588,7 @@ void rtrs_clt_sess_destroy(struct rtrs_clt_sess *sess)
 
 	mutex_lock(&sess->ev_mutex);
 	WRITE_ONCE(sess->closing, true);
+	wake_up_all(&sess->fence_wq);
 	mutex_unlock(&sess->ev_mutex);
 	/* No path is added any more; one that add_path is just connecting is destroyed like the others. */
 	while ((path = rtrs_clt_sess_some_path(sess))) {

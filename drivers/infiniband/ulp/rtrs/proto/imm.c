@@ -113,3 +113,19 @@ u32 rtrs_imm_hb(bool ack)
 	return rtrs_imm_pack(ack ? RTRS_IMM_HB_ACK : RTRS_IMM_HB_MSG, 0);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_hb);
+
+/**
+ * rtrs_imm_fence() - immediate that asks for a fence, or tells that it is up
+ * @path_id: number of the path to be closed
+ * @done: the answer instead of the request
+ *
+ * Extension FENCE.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_fence(u32 path_id, bool done)
+{
+	return rtrs_imm_pack(done ? RTRS_IMM_FENCE_DONE : RTRS_IMM_FENCE, path_id);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_fence);

@@ -20,10 +20,22 @@ static inline u32 rtrs_imm_type(u32 imm)
 	return imm >> RTRS_IMM_PAYLOAD_BITS;
 }
 
+/**
+ * rtrs_imm_payload() - payload field of an immediate
+ * @imm: the immediate
+ *
+ * Return: 28 bits.
+ */
+static inline u32 rtrs_imm_payload(u32 imm)
+{
+	return imm & ((1U << RTRS_IMM_PAYLOAD_BITS) - 1);
+}
+
 u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits);
 void rtrs_imm_io_req_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *off);
 u32 rtrs_imm_io_rsp(u32 slot, int err, bool invalidated);
 void rtrs_imm_io_rsp_decode(u32 imm, u32 *slot, int *err);
 u32 rtrs_imm_hb(bool ack);
+u32 rtrs_imm_fence(u32 path_id, bool done);
 
 #endif /* _RTRS_IMM_H */

@@ -20,6 +20,12 @@
 /* Largest absolute errno a reject may carry; what is above is not an errno. */
 #define RTRS_MAX_REJECT_ERRNO	4095
 
+/* What is known of @features, nothing if their version is 0. */
+static u16 rtrs_wire_features(u8 version, __le16 features)
+{
+	return version ? le16_to_cpu(features) & RTRS_EXT_FENCE : 0;
+}
+
 static bool rtrs_wire_version_ok(__le16 magic, __le16 version)
 {
 	return le16_to_cpu(magic) == RTRS_MAGIC &&
@@ -64,6 +70,10 @@ void rtrs_wire_put_conn_req(struct rtrs_msg_conn_req *msg, const struct rtrs_con
 	memcpy(msg->path_uuid, req->path_uuid, sizeof(msg->path_uuid));
 	memcpy(msg->sess_uuid, req->sess_uuid, sizeof(msg->sess_uuid));
 	msg->flags = req->first_conn ? RTRS_CONN_FIRST : 0;
+	if (req->features) {
+		msg->ext_version = RTRS_EXT_VERSION;
+		msg->ext_features = cpu_to_le16(req->features);
+	}
 }
 EXPORT_SYMBOL_GPL(rtrs_wire_put_conn_req);
 
@@ -98,6 +108,7 @@ int rtrs_wire_get_conn_req(const void *buf, size_t len, struct rtrs_conn_req *re
 	req->cid_num = cid_num;
 	req->recon_cnt = le16_to_cpu(msg.recon_cnt);
 	req->first_conn = msg.flags & RTRS_CONN_FIRST;
+	req->features = rtrs_wire_features(msg.ext_version, msg.ext_features);
 	memcpy(req->path_uuid, msg.path_uuid, sizeof(req->path_uuid));
 	memcpy(req->sess_uuid, msg.sess_uuid, sizeof(req->sess_uuid));
 	return 0;
@@ -126,6 +137,11 @@ void rtrs_wire_put_conn_rsp(struct rtrs_msg_conn_rsp *msg, const struct rtrs_con
 	msg->max_io_size = cpu_to_le32(rsp->max_io_size);
 	msg->max_hdr_size = cpu_to_le32(rsp->max_hdr_size);
 	msg->flags = cpu_to_le32(rsp->new_rkey ? RTRS_CONN_RSP_NEW_RKEY : 0);
+	if (rsp->features) {
+		msg->ext_version = RTRS_EXT_VERSION;
+		msg->ext_features = cpu_to_le16(rsp->features);
+		msg->path_id = cpu_to_le32(rsp->path_id);
+	}
 }
 EXPORT_SYMBOL_GPL(rtrs_wire_put_conn_rsp);
 
@@ -135,7 +151,7 @@ EXPORT_SYMBOL_GPL(rtrs_wire_put_conn_rsp);
  * @len: bytes of @buf; the CM may deliver more than the message has
  * @rsp: filled on success; the sizes still have to pass rtrs_geometry_check_rsp()
  *
- * Protocol section 2.4.
+ * Protocol section 2.4, Documentation/protocol/extensions.rst.
  *
  * Context: any.
  * Return: 0, or -ECONNRESET: malformed, or an accept that carries an error.
@@ -155,6 +171,10 @@ int rtrs_wire_get_conn_rsp(const void *buf, size_t len, struct rtrs_conn_rsp *rs
 	rsp->max_io_size = le32_to_cpu(msg.max_io_size);
 	rsp->max_hdr_size = le32_to_cpu(msg.max_hdr_size);
 	rsp->new_rkey = le32_to_cpu(msg.flags) & RTRS_CONN_RSP_NEW_RKEY;
+	rsp->features = rtrs_wire_features(msg.ext_version, msg.ext_features);
+	rsp->path_id = rsp->features ? le32_to_cpu(msg.path_id) : 0;
+	if (rsp->path_id >> RTRS_IMM_PAYLOAD_BITS)
+		return -ECONNRESET;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rtrs_wire_get_conn_rsp);

@@ -15,6 +15,7 @@
  * @cid_num: connections of the path
  * @recon_cnt: number of the attempt
  * @first_conn: the server may create the session
+ * @features: extensions offered, RTRS_EXT_*
  * @path_uuid: identity of the path
  * @sess_uuid: identity of the session
  */
@@ -23,6 +24,7 @@ struct rtrs_conn_req {
 	u16 cid_num;
 	u16 recon_cnt;
 	bool first_conn;
+	u16 features;
 	u8 path_uuid[RTRS_UUID_LEN];
 	u8 sess_uuid[RTRS_UUID_LEN];
 };
@@ -34,6 +36,8 @@ struct rtrs_conn_req {
  * @max_io_size: bytes of data per slot
  * @max_hdr_size: bytes of user message and header per slot
  * @new_rkey: each completion carries the slot's next rkey
+ * @features: extensions taken up, RTRS_EXT_*
+ * @path_id: number of the path, with extensions only
  */
 struct rtrs_conn_rsp {
 	int error;
@@ -41,6 +45,8 @@ struct rtrs_conn_rsp {
 	u32 max_io_size;
 	u32 max_hdr_size;
 	bool new_rkey;
+	u16 features;
+	u32 path_id;
 };
 
 /**

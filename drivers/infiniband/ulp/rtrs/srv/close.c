@@ -79,8 +79,10 @@ void rtrs_srv_close_work(struct work_struct *work)
 	rtrs_srv_close_disconnect(path);
 	cancel_work_sync(&path->info.work);
 	rtrs_hb_stop(&path->hb);
+	rtrs_srv_fence_stop(path);
 	rtrs_srv_io_stop(path);
 	rtrs_srv_close_drain(path);
+	rtrs_srv_fence_up(path);
 
 	rtrs_srv_sysfs_del_path(path);
 	rtrs_srv_sess_path_down(path);

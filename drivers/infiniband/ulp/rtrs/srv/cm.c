@@ -43,6 +43,8 @@ static int rtrs_srv_cm_accept(struct rtrs_srv_path *path, struct rdma_cm_id *cm_
 		.max_io_size = path->geo->max_io_size,
 		.max_hdr_size = path->geo->max_hdr_size,
 		.new_rkey = path->geo->new_rkey,
+		.features = path->features,
+		.path_id = path->id,
 	};
 	struct rtrs_msg_conn_rsp msg;
 	struct rdma_conn_param param = {
@@ -181,6 +183,7 @@ static struct rtrs_srv_path *rtrs_srv_cm_new_path(struct rtrs_srv_sess *sess,
 	if (IS_ERR(path))
 		return path;
 	INIT_WORK(&path->close_work, rtrs_srv_close_work);
+	rtrs_srv_fence_init(path);
 	ret = rtrs_srv_info_init(path);
 	if (ret) {
 		rtrs_srv_path_fail(path, "no memory");

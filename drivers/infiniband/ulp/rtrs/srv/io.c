@@ -523,6 +523,12 @@ void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	case RTRS_IMM_HB_ACK:
 		rtrs_hb_acked(&path->hb);
 		break;
+	case RTRS_IMM_FENCE:
+		if ((path->features & RTRS_EXT_FENCE) && !conn->conn.cid) {
+			rtrs_srv_fence_request(path, rtrs_imm_payload(imm));
+			break;
+		}
+		fallthrough;
 	default:
 		pr_warn_ratelimited("path %s: message of unknown type %u ignored\n", path->name,
 				    rtrs_imm_type(imm));

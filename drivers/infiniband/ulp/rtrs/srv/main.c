@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 
@@ -69,6 +70,8 @@ struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port)
 	INIT_LIST_HEAD(&ctx->sessions);
 	refcount_set(&ctx->users, 1);
 	init_completion(&ctx->gone);
+	/* A client may ask a server for paths of the one that ran here before: never the same numbers. */
+	ctx->last_path_id = get_random_u32();
 	ctx->wq = alloc_workqueue("rtrs-server/%u", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, port);
 	if (!ctx->wq) {
 		ret = -ENOMEM;

@@ -132,6 +132,7 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	memcpy(path->uuid, req->path_uuid, sizeof(path->uuid));
 	path->recon_cnt = req->recon_cnt;
 	path->cid_num = req->cid_num;
+	path->features = req->features;
 	rtrs_srv_path_set_addrs(path, cm_id);
 	spin_lock_init(&path->lock);
 	path->_state = RTRS_SRV_PATH_CONNECTING;
@@ -155,6 +156,8 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	refcount_inc(&ctx->users);
 	list_add_tail(&path->entry, &sess->paths);
 	sess->nr_paths++;
+	ctx->last_path_id = rtrs_imm_payload(ctx->last_path_id + 1);
+	path->id = ctx->last_path_id;
 	queue_delayed_work(ctx->wq, &path->handshake_dwork,
 			   msecs_to_jiffies(RTRS_SRV_HANDSHAKE_MS));
 	return path;

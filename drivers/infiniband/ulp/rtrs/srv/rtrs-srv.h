@@ -174,6 +174,20 @@ struct rtrs_srv_info {
 };
 
 /**
+ * struct rtrs_srv_fence - paths that the client wants closed, told over this one
+ * @lock: guards @ids and @nr
+ * @ids: their numbers
+ * @nr: how many have no answer yet
+ * @work: has them closed, and answers; queued only while the path is CONNECTED
+ */
+struct rtrs_srv_fence {
+	spinlock_t lock;
+	u32 ids[RTRS_MAX_PATHS];
+	u32 nr;
+	struct work_struct work;
+};
+
+/**
  * struct rtrs_srv_path - a path of a session
  *
  * I: fixed from creation.  S: @lock for writers.  M: mutex of the context.  N: set by the info
@@ -191,6 +205,8 @@ struct rtrs_srv_info {
  * @dev: I. device; stays until the last CM id is destroyed
  * @port_num: I. port of the device
  * @recon_cnt: I. number of the client's attempt
+ * @features: I. extensions taken up
+ * @id: I. its number, 28 bits, unique in the context
  * @pd: I. protection domain, of this path alone
  * @lock: guards @_state; innermost
  * @_state: S. read by rtrs_srv_path_state() only
@@ -205,6 +221,8 @@ struct rtrs_srv_info {
  * @rsps_dma: N. their DMA address
  * @info: info exchange
  * @hb: heartbeat
+ * @fence: fences asked for over this path
+ * @drained: M. nothing of the path is under way any more
  * @stats: I. per-CPU counters
  * @named: N. counts as user of the session's name
  * @up: N. counts as up in the session
@@ -225,6 +243,8 @@ struct rtrs_srv_path {
 	struct ib_device *dev;
 	u32 port_num;
 	u16 recon_cnt;
+	u16 features;
+	u32 id;
 	struct ib_pd *pd;
 
 	spinlock_t lock;
@@ -243,6 +263,8 @@ struct rtrs_srv_path {
 
 	struct rtrs_srv_info info;
 	struct rtrs_hb hb;
+	struct rtrs_srv_fence fence;
+	bool drained;
 	struct rtrs_io_stats __percpu *stats;
 
 	bool named;
@@ -301,11 +323,12 @@ struct rtrs_srv_sess {
  * @ops: I. callbacks
  * @port: I. port number
  * @geo: I. sizes
- * @wq: I. runs info exchange, heartbeats and tear-down
+ * @wq: I. runs info exchange, heartbeats, fences and tear-down
  * @listen_ip: I. listens on IPv6 any, IPv4 included
  * @listen_ib: I. listens on AF_IB any, NULL if that is not possible here
  * @mutex: sessions, paths and connections come and go under it; inside the handler lock of a CM id
  * @sessions: M. the sessions
+ * @last_path_id: M. number of the path that was created last
  * @users: one for the context and one per path
  * @gone: @users became 0
  */
@@ -318,6 +341,7 @@ struct rtrs_srv_ctx {
 	struct rdma_cm_id *listen_ib;
 	struct mutex mutex;
 	struct list_head sessions;
+	u32 last_path_id;
 	refcount_t users;
 	struct completion gone;
 };
@@ -406,6 +430,12 @@ int rtrs_srv_sess_claim_name(struct rtrs_srv_path *path, const char *name);
 void rtrs_srv_sess_release_name(struct rtrs_srv_path *path);
 int rtrs_srv_sess_path_up(struct rtrs_srv_path *path);
 void rtrs_srv_sess_path_down(struct rtrs_srv_path *path);
+
+/* fence.c: closing a path on the client's word */
+void rtrs_srv_fence_init(struct rtrs_srv_path *path);
+void rtrs_srv_fence_request(struct rtrs_srv_path *path, u32 id);
+void rtrs_srv_fence_stop(struct rtrs_srv_path *path);
+void rtrs_srv_fence_up(struct rtrs_srv_path *path);
 
 /* slots.c: order of the requests of a slot */
 int rtrs_srv_req_claim(struct rtrs_srv_req *req);

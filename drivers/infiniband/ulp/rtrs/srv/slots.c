@@ -9,7 +9,8 @@
  *
  * Nothing here tells which copy is the old one.  A network can hold back what was sent on a lost path
  * until the slot has long been used again on another, so each is run and answered, and a request of a
- * path that serves is never left without answer.
+ * path that serves is never left without answer.  It is extension FENCE (fence.c) that keeps old ones
+ * away, with a client that has it.
  *
  * Ownership: from the claim to the release a request has one owner and holds a reference of its
  * path's ops_ref.  A queued one belongs to the slot: who finishes the request before it starts it,

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Extension FENCE of our client, to the byte (Documentation/protocol/extensions.rst):
+# nothing of a lost path is sent again before the server has closed it, over whichever
+# path that is asked, and no path carries requests before. The server is the scripted
+# peer.
+#
+# vm: smp=1 timeout=120 tier=test quick=6.1
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../peer.sh"
+. "$(dirname "$0")/../wire.sh"
+. "$(dirname "$0")/../wire-srv.sh"
+
+# path_state <4|6>
+path_state() {
+	case $1 in
+	4) cat "$CLT_CLASS/fences/paths/ip:10.1.0.1@ip:10.1.0.2/state" ;;
+	6) cat "$CLT_CLASS/fences/paths/ip:fd00:1::1@ip:fd00:1::2/state" ;;
+	esac
+}
+
+path_state_is() {
+	is "$(path_state "$1")" "$2"
+}
+
+# comes <path> <4|6> [<field of the response>=<number>...]: it connects, up to INFO_RSP. Its slots are
+# those of the first path.
+comes() {
+	local path="$1" fam="$2" CLT_ADDR="$CLT_ADDR"
+	shift 2
+	[ "$fam" = 4 ] || CLT_ADDR='?fd00:1::1?'
+	psrv_accept_all "$path" "$@" && psrv_info "$path" && psrv_receives "$path" &&
+		peer post "${path}0" send data="0100$(le16 $PSRV_QD)00000000$chunk_descs"
+}
+
+# fence_asked <con> <number of a path> [<ms>]
+fence_asked() {
+	is "$(peer_next "$1" "${3:-10000}")" "$(printf 'recv op=write len=0 imm=0xa%07x' "$2")"
+}
+
+# fence_up <con> <number of a path>
+fence_up() {
+	peer post "$1" write-imm imm="$(printf '0xb%07x' "$2")"
+}
+
+# read_start: of one sector, in the background; read_gives <exit status>
+read_start() {
+	rm -f /tmp/wire.read
+	(
+		dd if="$psrv_dev" of=/dev/null bs=512 count=1 iflag=direct status=none 2>/dev/null
+		echo $? >/tmp/wire.read
+	) &
+}
+
+read_gives() {
+	wait_for 10 [ -s /tmp/wire.read ] && is "$(cat /tmp/wire.read)" "$1"
+}
+
+# second_path disconnect|reconnect
+second_path() {
+	sysfs_write "$CLT_CLASS/fences/paths/ip:fd00:1::1@ip:fd00:1::2/$1" 1
+}
+
+# both_lost <number>: w with a request, v after it was asked for
+both_lost() {
+	peer disconnect w0 && fence_asked v0 "$1" && second_path disconnect && path_state_is 6 disconnected
+}
+
+# device_back: SESS_INFO and OPEN are served; a question that was repeated may come before
+device_back() {
+	psrv_serve w0 >/dev/null || psrv_serve w0 || return 1
+	is "$req_usr" "$(rnbd_sess_info)" && psrv_serve w0 && wait_for 5 dev_is "$psrv_dev" open
+}
+
+# drop <path>: its connections are gone on both sides
+drop() {
+	local con
+	for con in "${1}0" "${1}1"; do
+		peer destroy $con >/dev/null
+	done
+}
+
+ktap_plan 32
+psrv_setup
+psrv_mode=N
+must psrv_map w fences ext=1 features=1 id=101
+(sysfs_write $CLT_CLASS/fences/add_path "ip:fd00:1::1@ip:fd00:1::2" || :) &
+check_here "second path" comes v 6 ext=1 features=1 id=0xfffffff
+must wait_for 5 path_state_is 6 connected
+must sysfs_write $CLT_CLASS/fences/mpath_policy round-robin
+
+# One lost.
+until read_start && psrv_take w1 500 >/dev/null; do
+	must psrv_serve v1
+	must read_gives 0
+done
+must peer disconnect w0
+check_here "a path is lost with a request: the server is to close it" fence_asked v0 101
+check_here "nothing is sent again before" says_nothing v1 2000
+check_here "it asks again" fence_asked v0 101 100
+must fence_up v0 102
+check_here "another number does not count" says_nothing v1 1000
+must peer post v1 write-imm imm=0xb0000065
+check_here "nor does an answer over an I/O connection" says_nothing v1 1000
+must fence_up v0 101
+check_here "closed: the request comes over the other path" psrv_serve v1
+check_here "and is done" read_gives 0
+until says_nothing v0 >/dev/null; do :; done
+drop w
+check_here "the path comes back" comes w 4 ext=1 features=1 id=103
+check_here "at once: nothing was left behind" wait_for 2 path_state_is 4 connected
+
+# Lost without a request.
+must peer disconnect w0
+must are_closed w1
+check_here "lost without a request: nothing is asked" says_nothing v0 1500
+drop w
+must comes w 4 ext=1 features=1 id=101
+must wait_for 2 path_state_is 4 connected
+
+# Both lost.
+until read_start && psrv_take w1 500 >/dev/null; do
+	must psrv_serve v1
+	must read_gives 0
+done
+check_here "both lost" both_lost 101
+check_here "the read fails" read_gives 1
+drop w
+drop v
+check_here "the first path connects" comes w 4 ext=1 features=1 id=104
+check_here "and asks for what was left behind" fence_asked w0 101
+check_here "again" fence_asked w0 101
+check_here "it is not connected before" path_state_is 4 disconnected
+must fence_up w0 101
+check_here "closed: connected" wait_for 2 path_state_is 4 connected
+check_here "the session introduces itself and opens its device" device_back
+read_start
+check_here "a read comes" psrv_serve w1
+check_here "and is done" read_gives 0
+(second_path reconnect || :) &
+check_here "the second path comes back, nothing left to ask" comes v 6 ext=1 features=1 id=105
+check_here "connected" wait_for 2 path_state_is 6 connected
+check_here "nothing asked" says_nothing v0 1000
+
+# A server without the extension comes instead.
+until read_start && psrv_take w1 500 >/dev/null; do
+	must psrv_serve v1
+	must read_gives 0
+done
+check_here "both lost" both_lost 104
+check_here "the read fails" read_gives 1
+drop w
+drop v
+check_here "a server without the extension" comes w 4
+check_here "connected: the one that had the path is gone" wait_for 2 path_state_is 4 connected
+check_here "it is not asked: the session introduces itself" device_back
+(second_path reconnect || :) &
+check_here "its other path" comes v 6
+must wait_for 2 path_state_is 6 connected
+until read_start && psrv_take w1 500 >/dev/null; do
+	must psrv_serve v1
+	must read_gives 0
+done
+must peer disconnect w0
+check_here "lost: sent again at once" psrv_serve v1
+check_here "and done" read_gives 0
+
+must unmap_device "$psrv_dev" force
+ktap_end
