@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""rtrs/ghost-writes.sh with mainline's modules on both sides.
+
+Nothing in protocol 2.0 prevents ghost writes, so the test has to find some: this
+records how many, and shows that the test can fail.
+"""
+# vm: timeout=500 tier=all
+
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import hosts
+import vmlib
+
+FOUND = re.compile(r"# found '(\d+)', wanted '0'\nnot ok \d+ (.*): blocks that an old write has changed")
+
+
+def body(ktap, rig):
+    vm = rig.vm("vm", smp=1, system=vmlib.System(rig.dir, rig.release,
+                                                 [vmlib.mainline(rig.release)]))
+    out = vm.run("sh /selftests/rtrs/ghost-writes.sh 2>&1", timeout=450).out
+    for count, when in FOUND.findall(out):
+        ktap.note(f"{when}: {count} blocks of 32 have old data")
+    ktap.check("ghost writes are found where nothing prevents them", FOUND.search(out), out)
+
+
+sys.exit(hosts.test(1, body))
