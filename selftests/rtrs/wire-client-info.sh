@@ -61,7 +61,7 @@ takes() {
 
 C=$PSRV_CHUNK
 
-ktap_plan 35
+ktap_plan 37
 psrv_setup
 psrv_mode=N
 
@@ -74,6 +74,14 @@ check_here "nothing else is said before INFO_RSP" says_nothing j0 500
 check_here "nor on con 1" says_nothing j1 100
 gone
 check_here "the server goes instead of answering: map_device fails" map_fails ECONNRESET
+map_start judge
+must psrv_accept_all j
+must psrv_info j
+start=$(uptime_ms)
+check_here "the server never answers: map_device fails" map_fails ETIMEDOUT
+diag "after $(($(uptime_ms) - start)) ms"
+check_here "and the connections are closed" are_closed j0 j1
+gone
 name=$(printf '%0128d' 7)
 map_start "$name"
 must psrv_accept_all j
