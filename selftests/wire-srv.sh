@@ -7,6 +7,7 @@
 # <word>0, <word>1 ...; slot <n> is buffer mem<n>.
 
 PSRV_QD=4 PSRV_CHUNK=12288 PSRV_MEM_BITS=26
+PSRV_MAX_SECTORS=256		# in one request
 
 # map_start <session> [<option>...]: map from the peer, in the background
 map_start() {
@@ -170,7 +171,7 @@ psrv_complete() {
 
 # psrv_open_rsp <sectors>: RNBD OPEN_RSP, device id 3, 512 byte blocks, no cache
 psrv_open_rsp() {
-	printf '0300000003000000%s%s%s00020002800000000000%s' "$(le64 "$1")" "$(le32 256)" \
+	printf '0300000003000000%s%s%s00020002800000000000%s' "$(le64 "$1")" "$(le32 $PSRV_MAX_SECTORS)" \
 		"$(bytes 16)" "$(bytes 10)"
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounce buffers for small READs.
+ * Bounce buffers for READs that are small, or on a device in software.
  *
  * Each slot of a path has a piece of memory that the server may write for as long as the path is up.  The
  * data of a small READ arrive there and are copied: that costs far less than registering the caller's
@@ -16,7 +16,7 @@
 
 #include "clt.h"
 
-/* For all slots of a path together; a slot gets whole pages, at most RTRS_CLT_BOUNCE_BYTES. */
+/* For all slots of a path together; a slot gets whole pages. */
 #define RTRS_CLT_BOUNCE_TOTAL_BYTES	SZ_16M
 
 static int rtrs_clt_bounce_alloc_slot(struct rtrs_clt_path *path, u32 slot)
@@ -62,37 +62,6 @@ static int rtrs_clt_bounce_alloc_mrs(struct rtrs_clt_path *path, u32 max_pages)
 }
 
 /**
- * rtrs_clt_bounce_create() - allocate the buffers of a path
- * @path: path in state CONNECTING, queue depth known
- *
- * With a queue so deep that a slot would get less than a page there are none.
- *
- * Context: process, path mutex held.
- * Return: 0 or negative errno; rtrs_clt_bounce_destroy() cleans up.
- */
-int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
-{
-	struct rtrs_clt_bounce *bounce = &path->bounce;
-	u32 depth = path->sess->queue_depth;
-	int ret;
-
-	bounce->bytes = min_t(u32, RTRS_CLT_BOUNCE_BYTES,
-			      rounddown(RTRS_CLT_BOUNCE_TOTAL_BYTES / depth, PAGE_SIZE));
-	if (!bounce->bytes)
-		return 0;
-	bounce->sgl = kvcalloc(depth, sizeof(*bounce->sgl), GFP_KERNEL);
-	if (!bounce->sgl)
-		return -ENOMEM;
-	sg_init_table(bounce->sgl, depth);
-	for (; bounce->nr_slots < depth; bounce->nr_slots++) {
-		ret = rtrs_clt_bounce_alloc_slot(path, bounce->nr_slots);
-		if (ret)
-			return ret;
-	}
-	return rtrs_clt_bounce_alloc_mrs(path, path->dev->attrs.max_fast_reg_page_list_len);
-}
-
-/**
  * rtrs_clt_bounce_destroy() - undo rtrs_clt_bounce_create()
  * @path: drained path; nothing happens if it has no buffers
  *
@@ -113,6 +82,54 @@ void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path)
 	kvfree(bounce->mrs);
 	kvfree(bounce->sgl);
 	memset(bounce, 0, sizeof(*bounce));
+}
+
+static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, u32 bytes)
+{
+	struct rtrs_clt_bounce *bounce = &path->bounce;
+	u32 depth = path->sess->queue_depth;
+	int ret;
+
+	bounce->bytes = bytes;
+	bounce->sgl = kvcalloc(depth, sizeof(*bounce->sgl), GFP_KERNEL);
+	if (!bounce->sgl)
+		return -ENOMEM;
+	sg_init_table(bounce->sgl, depth);
+	for (; bounce->nr_slots < depth; bounce->nr_slots++) {
+		ret = rtrs_clt_bounce_alloc_slot(path, bounce->nr_slots);
+		if (ret)
+			return ret;
+	}
+	return rtrs_clt_bounce_alloc_mrs(path, path->dev->attrs.max_fast_reg_page_list_len);
+}
+
+/**
+ * rtrs_clt_bounce_create() - allocate the buffers of a path
+ * @path: path in state CONNECTING, queue depth known
+ *
+ * With a queue so deep that a slot would get less than a page there are none.  A device in software gets
+ * larger ones: a copy costs it no more than a registration, and rdma_rxe breaks a queue pair when it
+ * retransmits and finds a registration that it has done already.
+ *
+ * Context: process, path mutex held.
+ * Return: 0 or negative errno; rtrs_clt_bounce_destroy() cleans up.
+ */
+int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
+{
+	u32 most = ib_uses_virt_dma(path->dev) ? RTRS_CLT_BOUNCE_SOFT_BYTES : RTRS_CLT_BOUNCE_BYTES;
+	u32 bytes = min_t(u32, most, rounddown(RTRS_CLT_BOUNCE_TOTAL_BYTES /
+					       path->sess->queue_depth, PAGE_SIZE));
+	int ret;
+
+	if (!bytes)
+		return 0;
+	ret = rtrs_clt_bounce_alloc(path, bytes);
+	/* So much in one piece may be more than there is. */
+	if (ret == -ENOMEM && bytes > RTRS_CLT_BOUNCE_BYTES) {
+		rtrs_clt_bounce_destroy(path);
+		ret = rtrs_clt_bounce_alloc(path, RTRS_CLT_BOUNCE_BYTES);
+	}
+	return ret;
 }
 
 /**

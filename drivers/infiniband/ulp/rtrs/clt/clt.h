@@ -39,8 +39,9 @@ struct rtrs_clt_path;
  */
 #define RTRS_CLT_DATA_SGES		16
 #define RTRS_CLT_DATA_SGES_MAX		31
-/* A READ up to this length goes through the slot's bounce buffer. */
+/* A READ up to this length goes through the slot's bounce buffer; on a device in software, up to that. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
+#define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
 #define RTRS_CLT_MAX_SEGMENTS		128
 #define RTRS_CLT_MAX_HDR_BYTES		4096
 /*
