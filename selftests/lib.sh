@@ -558,8 +558,12 @@ path_packets() {
 # loss the QP that all connects go through was seen in state ERR; no path of
 # that device connects again then, whatever runs on top.
 rxe_gsi_broken() {
-	rdma resource show qp | grep -E "link rxe_[cs]$1/" | grep 'type GSI' |
-		grep -Eq 'state (ERR|SQE|RESET)'
+	gsi_broken "rxe_[cs]$1"
+}
+
+# gsi_broken <pattern of RDMA devices>: says which
+gsi_broken() {
+	rdma resource show qp | grep -E "link $1/" | grep 'type GSI' | grep -E 'state (ERR|SQE|RESET)'
 }
 
 # rxe_renew <n>: make the devices of network n anew
@@ -588,6 +592,17 @@ host_up() {
 		wait_for 20 topo_gid_there "rxe$n" "$n" || return 1
 		n=$((n + 1))
 	done
+}
+
+# host_gsi_broken <n>, host_rxe_renew <n>: as rxe_gsi_broken and rxe_renew, on such a host
+host_gsi_broken() {
+	gsi_broken "rxe$1"
+}
+
+host_rxe_renew() {
+	rdma link del "rxe$1"
+	rdma link add "rxe$1" type rxe netdev "eth$(($1 - 1))" &&
+	wait_for 20 topo_gid_there "rxe$1" "$1"
 }
 
 # ---------------------------------------------------------------- modules
@@ -891,9 +906,9 @@ path_returns() {
 	end=$(($(date +%s) + $1))
 	until path_is "$2" "$3" connected; do
 		[ "$(date +%s)" -lt "$end" ] || return 1
-		if rxe_gsi_broken "$3"; then
+		if rxe_gsi_broken "$3" >/dev/null; then
 			diag "rdma_rxe broke on network $3: the QP for connects is dead; renewing the device"
-			rdma resource show qp | grep "link rxe_[cs]$3/" | grep GSI | sed 's/^/# /'
+			rxe_gsi_broken "$3" | sed 's/^/# /'
 			rxe_renew "$3" || return 1
 			end=$(($(date +%s) + $1))
 		fi

@@ -191,6 +191,21 @@ class Bed:
             if serve:
                 server.serve()
 
+    def path_returned(self, ktap, session, network):
+        """The first pair's path is connected; tell, and repair, if it is rdma_rxe that is stuck.
+
+        Its queue pair that all connects go through was seen in state ERR after a network had gone:
+        see lib.sh. No path of that device connects again then, whatever runs on top.
+        """
+        if self.client.path_connected(session, self.server, network):
+            return True
+        for host in (self.server, self.client):
+            stuck = host.result(f"host_gsi_broken {network}")
+            if stuck.code == 0:
+                ktap.note(f"rdma_rxe broke on {host.name}, network {network}; renewing it: {stuck.out}")
+                host.sh(f"host_rxe_renew {network}")
+        return False
+
 
 def max_latency_ms(terse):
     """Longest time a request took, from fio's terse output, version 3."""
@@ -204,7 +219,8 @@ def show(rig, ktap):
         lines = vm.splats()
         try:
             if not lines and vm.alive():
-                lines = vm.run("dmesg | tail -n 60", timeout=20).out.splitlines()
+                lines = vm.run("dmesg | tail -n 60; rdma resource show qp | grep 'type GSI'",
+                               timeout=20).out.splitlines()
         except vmlib.Error:
             pass
         ktap.note(f"{vm.name}'s kernel:")

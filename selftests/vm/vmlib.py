@@ -179,19 +179,18 @@ class Agent:
 class Network:
     """A network between VMs: pairs of local datagram sockets, joined by a switch.
 
-    Two VMs share one pair and need none. Unlike UDP on the loopback these
-    sockets lose nothing: who sends to a starved VM waits. What a VM that is
-    gone would have received is thrown away, as on a cable that ends nowhere.
+    Unlike UDP on the loopback these sockets lose nothing: who sends to a
+    starved VM waits. What a VM that is gone would have received is thrown
+    away, as on a cable that ends nowhere.
     """
 
     def __init__(self, rig, index, members):
         self.rig, self.index, self.members = rig, index, members
         self.slots = {}             # VM name -> slot; a restarted VM keeps its
-        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-                 for _ in range(1 if members == 2 else members)]
-        self.ends = list(pairs[0]) if members == 2 else [pair[0] for pair in pairs]
-        if members != 2:
-            self._start_switch([pair[1] for pair in pairs])
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(1 + members)]
+        self.control, *self.ends = [pair[0] for pair in pairs]
+        self.control.settimeout(10)
+        self._start_switch([pair[1] for pair in pairs])
         threading.Thread(target=self._drain, daemon=True).start()
 
     def _start_switch(self, ends):
@@ -225,20 +224,20 @@ class Network:
                 return      # closed
 
     def close(self):
-        for end in self.ends:
+        for end in [self.control, *self.ends]:
             end.close()
 
-    def _each(self, command):
-        for vm in self.rig.vms:
-            if self in vm.nets and vm.alive():
-                vm.run(command.format(dev=f"eth{vm.nets.index(self)}"), check=True)
+    def _tell(self, command):
+        self.control.send(command)
+        if self.control.recv(1) != command:
+            raise Error(f"network {self.index}: the switch does not answer")
 
     def cut(self):
-        """Silent black hole: links stay up, nothing gets through."""
-        self._each("tc qdisc replace dev {dev} root netem loss 100%")
+        """Silent black hole: links stay up, nothing gets through, and no host is told."""
+        self._tell(b"c")
 
     def heal(self):
-        self._each("tc qdisc del dev {dev} root")
+        self._tell(b"h")
 
     def carrier(self, up, vm):
         """Take the carrier from, or give it back to, one VM's adapter."""

@@ -34,21 +34,8 @@ class Test:
         return hosts.wait(lambda: self.client.path_bytes("test", self.server, network) > have + 100000,
                           NOTICE_S)
 
-    def renew_broken_rxe(self, network):
-        """Tell, and repair, if it is rdma_rxe that is stuck; see lib.sh."""
-        for host in (self.server, self.client):
-            stuck = host.result("rdma resource show qp | grep 'link rxe%d/' | grep 'type GSI' | "
-                                "grep -E 'state (ERR|SQE|RESET)'" % network)
-            if stuck.code == 0:
-                self.ktap.note(f"rdma_rxe broke on {host.name}, network {network}; renewing it: {stuck.out}")
-                host.sh(f"rdma link del rxe{network}; "
-                        f"rdma link add rxe{network} type rxe netdev eth{network - 1}")
-
     def returned(self, network):
-        if self.connected(network):
-            return True
-        self.renew_broken_rxe(network)
-        return False
+        return self.bed.path_returned(self.ktap, "test", network)
 
     def break_and_mend(self, what, network, break_it, mend_it):
         check, other = self.ktap.check, 3 - network

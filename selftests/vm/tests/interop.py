@@ -130,7 +130,8 @@ class Case:
                          lambda: not self.connected(network) or self.reconnects(network) != before)
         self.check(f"{what}: the other path goes on", self.moves(3 - network))
         mend_it()
-        self.ktap.within(f"{self.name}: {what}: the path returns", RETURN_S, lambda: self.connected(network))
+        self.ktap.within(f"{self.name}: {what}: the path returns", RETURN_S,
+                         lambda: self.bed.path_returned(self.ktap, "interop", network))
         self.check(f"{what}: it carries I/O", self.moves(network))
 
     def failover(self):
