@@ -25,6 +25,7 @@
 #include <linux/string.h>
 
 #include "dev.h"
+#include "fault.h"
 #include "msg.h"
 #include "sess.h"
 
@@ -377,7 +378,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 	struct rnbd_clt_dev *dev;
 	int ret = -ENOMEM;
 
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	dev = fault_here(alloc_dev) ? NULL : kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 	if (rnbd_clt_msg_init(&dev->msg, sess, rnbd_clt_dev_msg_done))

@@ -17,6 +17,7 @@
 
 #include "dev.h"
 #include "disk.h"
+#include "fault.h"
 #include "sess.h"
 
 /* Minors of a disk, for itself and its partitions (protocol specification section 5). */
@@ -175,7 +176,7 @@ int rnbd_clt_disk_add(struct rnbd_clt_dev *dev)
 		goto err_free_index;
 	}
 	rnbd_clt_disk_setup(dev, disk, index);
-	ret = device_add_disk(NULL, disk, NULL);
+	ret = fault_here(disk_add) ? -ENOMEM : device_add_disk(NULL, disk, NULL);
 	if (ret)
 		goto err_put_disk;
 	dev->disk = disk;

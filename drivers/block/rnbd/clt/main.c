@@ -15,6 +15,7 @@
 
 #include "ctl.h"
 #include "disk.h"
+#include "fault.h"
 #include "map.h"
 #include "msg.h"
 #include "sess.h"
@@ -37,6 +38,7 @@ static int __init rnbd_clt_init(void)
 		pr_err("cannot create class rnbd-client: %pe\n", ERR_PTR(ret));
 		goto err_exit_major;
 	}
+	rnbd_clt_fault_init();
 	return 0;
 
 err_exit_major:
@@ -50,6 +52,7 @@ err_exit_msg_wq:
 
 static void __exit rnbd_clt_exit(void)
 {
+	rnbd_clt_fault_exit();
 	rnbd_clt_ctl_close();
 	rnbd_clt_unmap_all();
 	rnbd_clt_ctl_destroy();

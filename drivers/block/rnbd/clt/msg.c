@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "fault.h"
 #include "msg.h"
 
 /* How long to wait for a permit, or between attempts when the transport is short of something. */
@@ -97,7 +98,7 @@ static void rnbd_clt_msg_work(struct work_struct *work)
 int rnbd_clt_msg_init(struct rnbd_clt_msg *msg, struct rnbd_clt_sess *sess,
 		      void (*done)(struct rnbd_clt_msg *msg))
 {
-	msg->rsp = kzalloc(sizeof(*msg->rsp), GFP_KERNEL);
+	msg->rsp = fault_here(alloc_msg) ? NULL : kzalloc(sizeof(*msg->rsp), GFP_KERNEL);
 	if (!msg->rsp)
 		return -ENOMEM;
 	msg->sess = sess;

@@ -23,6 +23,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "fault.h"
 #include "msg.h"
 #include "queue.h"
 #include "sess.h"
@@ -200,7 +201,7 @@ static struct rnbd_clt_sess *rnbd_clt_sess_alloc(const struct rnbd_clt_sess_para
 {
 	struct rnbd_clt_sess *sess;
 
-	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
+	sess = fault_here(alloc_sess) ? NULL : kzalloc(sizeof(*sess), GFP_KERNEL);
 	if (!sess)
 		return NULL;
 	if (rnbd_clt_msg_init(&sess->hello, sess, rnbd_clt_sess_hello_done)) {

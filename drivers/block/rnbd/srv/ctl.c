@@ -17,6 +17,7 @@
 #include "ctl.h"
 #include "dev.h"
 #include "export.h"
+#include "fault.h"
 #include "sess.h"
 
 /**
@@ -150,6 +151,7 @@ int rnbd_srv_ctl_init(void)
 	rnbd_srv_ctl.debugfs = debugfs_create_dir("rnbd-server", NULL);
 	debugfs_create_file("sessions", 0400, rnbd_srv_ctl.debugfs, NULL,
 			    &rnbd_srv_ctl_sessions_fops);
+	rnbd_srv_fault_init(rnbd_srv_ctl.debugfs);
 	return 0;
 
 err_unregister_dev:

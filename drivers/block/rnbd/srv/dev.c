@@ -26,6 +26,7 @@
 #include "backend.h"
 #include "dev.h"
 #include "export.h"
+#include "fault.h"
 #include "trace.h"
 
 /* Open devices per session; a client cannot have more disks. */
@@ -123,7 +124,7 @@ static struct rnbd_srv_dev *rnbd_srv_dev_alloc(struct rnbd_srv_sess *sess,
 	struct rnbd_srv_dev *dev;
 	int ret;
 
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	dev = fault_here(alloc_dev) ? NULL : kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 	ret = percpu_ref_init(&dev->io_ref, rnbd_srv_dev_io_gone, 0, GFP_KERNEL);
@@ -171,7 +172,8 @@ static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_l
 					dev->name);
 	if (*verdict == RNBD_SRV_OK) {
 		*verdict = RNBD_SRV_CANNOT_OPEN;
-		ret = rnbd_srv_backend_open(&dev->backend, path, dev->rules.writable);
+		ret = fault_here(open) ? -EIO :
+		      rnbd_srv_backend_open(&dev->backend, path, dev->rules.writable);
 	} else {
 		ret = rnbd_srv_verdict_errno(*verdict);
 	}

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "../proto/opmap.h"
+#include "fault.h"
 #include "io.h"
 #include "trace.h"
 
@@ -78,6 +79,8 @@ static struct rnbd_srv_io *rnbd_srv_io_get(struct rnbd_srv_io_pool *pool)
 	struct rnbd_srv_io *io;
 	int nr;
 
+	if (fault_here(alloc_io))
+		return NULL;
 	nr = sbitmap_get(&pool->map);
 	if (likely(nr >= 0))
 		return &pool->ios[nr];
@@ -98,7 +101,7 @@ static void rnbd_srv_io_put(struct rnbd_srv_io *io)
 static void rnbd_srv_io_end(struct bio *bio)
 {
 	struct rnbd_srv_io *io = container_of(bio, struct rnbd_srv_io, bio);
-	int ret = blk_status_to_errno(bio->bi_status);
+	int ret = fault_here(bio_error) ? -EIO : blk_status_to_errno(bio->bi_status);
 	struct rnbd_srv_dev *dev = io->dev;
 	struct rtrs_srv_op *id = io->id;
 

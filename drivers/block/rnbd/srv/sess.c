@@ -23,6 +23,7 @@
 #include "../proto/opmap.h"
 #include "backend.h"
 #include "dev.h"
+#include "fault.h"
 #include "io.h"
 #include "sess.h"
 #include "trace.h"
@@ -211,7 +212,7 @@ int rnbd_srv_sess_queue(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void
 {
 	struct rnbd_srv_msg *msg;
 
-	msg = kmalloc(sizeof(*msg), GFP_NOIO);
+	msg = fault_here(alloc_msg) ? NULL : kmalloc(sizeof(*msg), GFP_NOIO);
 	if (!msg)
 		return -ENOMEM;
 	msg->id = id;

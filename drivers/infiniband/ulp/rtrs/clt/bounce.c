@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "clt.h"
+#include "fault.h"
 
 /* For all slots of a path together; a slot gets whole pages. */
 #define RTRS_CLT_BOUNCE_TOTAL_BYTES	SZ_16M
@@ -26,7 +27,8 @@ static int rtrs_clt_bounce_alloc_slot(struct rtrs_clt_path *path, u32 slot)
 	void *buf;
 	u64 dma;
 
-	buf = alloc_pages_exact(bounce->bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	buf = fault_here(alloc_bounce) ? NULL :
+	      alloc_pages_exact(bounce->bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!buf)
 		return -ENOMEM;
 	dma = ib_dma_map_single(path->dev, buf, bounce->bytes, DMA_FROM_DEVICE);

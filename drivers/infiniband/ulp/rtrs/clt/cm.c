@@ -12,6 +12,7 @@
 #include "../proto/geometry.h"
 #include "../verbs/device.h"
 #include "clt.h"
+#include "fault.h"
 
 /*
  * 4.096 us * 2^17 = 0.54 s; with 3 retries a silent peer is noticed after about 2 s.  Not shorter: rdma_rxe
@@ -55,7 +56,7 @@ static int rtrs_clt_conn_alloc_rsps(struct rtrs_clt_conn *cc, u32 nr)
 	u32 i;
 
 	cc->rsps = kvcalloc(nr, sizeof(*cc->rsps), GFP_KERNEL);
-	cc->rsp_buf = kcalloc(nr, sizeof(*cc->rsp_buf), GFP_KERNEL);
+	cc->rsp_buf = fault_here(alloc_rsps) ? NULL : kcalloc(nr, sizeof(*cc->rsp_buf), GFP_KERNEL);
 	if (!cc->rsps || !cc->rsp_buf)
 		goto err_free;
 	cc->rsp_dma = ib_dma_map_single(dev, cc->rsp_buf, nr * sizeof(*cc->rsp_buf),
@@ -152,7 +153,7 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 	export_uuid(req.path_uuid, &path->uuid);
 	export_uuid(req.sess_uuid, &path->sess->uuid);
 	rtrs_wire_put_conn_req(&msg, &req);
-	return rdma_connect_locked(cc->conn.cm_id, &param);
+	return fault_here(cm_connect) ? -ENOMEM : rdma_connect_locked(cc->conn.cm_id, &param);
 }
 
 /* All paths of a session have to offer the same slots; sizes may shrink, never grow. */
@@ -255,7 +256,7 @@ static int rtrs_clt_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		return 0;
 	switch (ev->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		ret = rtrs_clt_addr_resolved(cc);
+		ret = fault_here(cm_resolve) ? -EHOSTUNREACH : rtrs_clt_addr_resolved(cc);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		ret = rtrs_clt_route_resolved(cc);

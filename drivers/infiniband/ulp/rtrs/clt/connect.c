@@ -21,6 +21,7 @@
 #include "../proto/geometry.h"
 #include "../proto/imm.h"
 #include "clt.h"
+#include "fault.h"
 
 /**
  * struct rtrs_clt_info - the info exchange while it runs
@@ -92,7 +93,8 @@ static int rtrs_clt_alloc_reqs(struct rtrs_clt_path *path)
 		req->path = path;
 		req->slot = slot;
 		req->inv_cqe.done = rtrs_clt_inv_done;
-		req->buf = kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_KERNEL);
+		req->buf = fault_here(alloc_reqs) ? NULL :
+			   kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_KERNEL);
 		if (!req->buf)
 			goto err_free_bufs;
 	}
@@ -195,7 +197,7 @@ static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
 	info->rsp_cqe.done = rtrs_clt_info_rsp_done;
 	info->rsp_size = rtrs_wire_info_rsp_size(path->sess->queue_depth);
 	info->req = kzalloc(sizeof(*info->req), GFP_KERNEL);
-	info->rsp = kzalloc(info->rsp_size, GFP_KERNEL);
+	info->rsp = fault_here(alloc_info) ? NULL : kzalloc(info->rsp_size, GFP_KERNEL);
 	if (!info->req || !info->rsp)
 		return -ENOMEM;
 	rtrs_wire_put_info_req(info->req, path->sess->name);
@@ -325,7 +327,8 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	int ret;
 
 	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
-	path->conns = kcalloc(path->sess->nr_conns, sizeof(*path->conns), GFP_KERNEL);
+	path->conns = fault_here(alloc_conns) ? NULL :
+		      kcalloc(path->sess->nr_conns, sizeof(*path->conns), GFP_KERNEL);
 	if (!path->conns)
 		return -ENOMEM;
 	/* The answer on the service connection brings the sizes that the others need. */

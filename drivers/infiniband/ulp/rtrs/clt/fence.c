@@ -24,6 +24,7 @@
 
 #include "../proto/imm.h"
 #include "clt.h"
+#include "fault.h"
 
 /* Ask again after this time: the server had no room to answer, or we none to ask. */
 #define RTRS_CLT_FENCE_ASK_MS	500
@@ -65,7 +66,7 @@ int rtrs_clt_fence_create(struct rtrs_clt_path *path)
 {
 	if (!(path->features & RTRS_EXT_FENCE))
 		return 0;
-	path->fence = kzalloc(sizeof(*path->fence), GFP_KERNEL);
+	path->fence = fault_here(alloc_fence) ? NULL : kzalloc(sizeof(*path->fence), GFP_KERNEL);
 	if (!path->fence)
 		return -ENOMEM;
 	path->fence->id = path->srv_id;

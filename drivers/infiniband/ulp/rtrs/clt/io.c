@@ -25,6 +25,7 @@
 
 #include "../proto/imm.h"
 #include "clt.h"
+#include "fault.h"
 
 /**
  * struct rtrs_clt_io - what a request is made from, on whichever path
@@ -237,7 +238,8 @@ static int rtrs_clt_heartbeat(struct rtrs_clt_conn *cc, u32 type)
 		rtrs_hb_acked(&path->hb);
 		return 0;
 	}
-	return rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(true));
+	return fault_here(hb_lost) ? 0 :
+	       rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(true));
 }
 
 static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
@@ -526,6 +528,8 @@ static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 	if (!req->data_len || req->bounced)
 		return 0;
 	if (unlikely(!req->sg_cnt))
+		return -EINVAL;
+	if (fault_here(dma_map))
 		return -EINVAL;
 	req->nents = ib_dma_map_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
 	return req->nents ? 0 : -EINVAL;

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 
 #include "clt.h"
+#include "fault.h"
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) client");
 MODULE_LICENSE("GPL");
@@ -18,13 +19,17 @@ static int __init rtrs_clt_init(void)
 	if (!rtrs_clt_wq)
 		return -ENOMEM;
 	ret = rtrs_clt_sysfs_init();
-	if (ret)
+	if (ret) {
 		destroy_workqueue(rtrs_clt_wq);
-	return ret;
+		return ret;
+	}
+	rtrs_clt_fault_init();
+	return 0;
 }
 
 static void __exit rtrs_clt_exit(void)
 {
+	rtrs_clt_fault_exit();
 	/* No session is left: a ULP that has one open holds a reference to this module. */
 	rtrs_clt_sysfs_exit();
 	destroy_workqueue(rtrs_clt_wq);

@@ -11,6 +11,7 @@
 
 #include "../verbs/trace.h"
 #include "clt.h"
+#include "fault.h"
 
 struct workqueue_struct *rtrs_clt_wq;
 
@@ -131,8 +132,9 @@ static void rtrs_clt_path_set_name(struct rtrs_clt_path *path)
 struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr,
 					  work_func_t work)
 {
-	struct rtrs_clt_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
+	struct rtrs_clt_path *path;
 
+	path = fault_here(alloc_path) ? NULL : kzalloc(sizeof(*path), GFP_KERNEL);
 	if (!path)
 		return NULL;
 	path->stats = alloc_percpu(struct rtrs_io_stats);

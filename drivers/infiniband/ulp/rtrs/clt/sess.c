@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "clt.h"
+#include "fault.h"
 
 /**
  * rtrs_clt_sess_alloc() - allocate a session without paths
@@ -19,8 +20,9 @@
  */
 struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 nr_poll_queues)
 {
-	struct rtrs_clt_sess *sess = kzalloc(sizeof(*sess), GFP_KERNEL);
+	struct rtrs_clt_sess *sess;
 
+	sess = fault_here(alloc_sess) ? NULL : kzalloc(sizeof(*sess), GFP_KERNEL);
 	if (!sess)
 		return NULL;
 	sess->rr = alloc_percpu(unsigned int);
@@ -81,7 +83,8 @@ int rtrs_clt_sess_alloc_permits(struct rtrs_clt_sess *sess)
 	u32 slot;
 	int ret;
 
-	permits = kvcalloc(sess->queue_depth, sess->permit_size, GFP_KERNEL);
+	permits = fault_here(alloc_permits) ? NULL :
+		  kvcalloc(sess->queue_depth, sess->permit_size, GFP_KERNEL);
 	if (!permits)
 		return -ENOMEM;
 	ret = sbitmap_init_node(&sess->slots, sess->queue_depth, -1, GFP_KERNEL, NUMA_NO_NODE,

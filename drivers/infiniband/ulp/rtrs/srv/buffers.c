@@ -15,6 +15,7 @@
 
 #include "../proto/geometry.h"
 #include "buffers.h"
+#include "fault.h"
 
 static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
 {
@@ -22,7 +23,8 @@ static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist 
 	u64 dma;
 
 	/* High orders fail in silence: the caller has the message. */
-	page = alloc_pages_node(ibdev_to_node(bufs->dev),
+	page = fault_here(alloc_bufs) ? NULL :
+	       alloc_pages_node(ibdev_to_node(bufs->dev),
 				GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN |
 				__GFP_RETRY_MAYFAIL, get_order(bufs->chunk_size));
 	if (!page)

@@ -19,6 +19,7 @@
 
 #include "../proto/geometry.h"
 #include "../verbs/device.h"
+#include "fault.h"
 #include "rtrs-srv.h"
 
 #define RTRS_SRV_BACKLOG	64
@@ -88,7 +89,7 @@ static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *c
 	int ret;
 
 	lockdep_assert_held(&path->ctx->mutex);
-	conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	conn = fault_here(alloc_conn) ? NULL : kzalloc(sizeof(*conn), GFP_KERNEL);
 	if (!conn)
 		return -ENOMEM;
 	conn->path = path;
@@ -106,7 +107,7 @@ static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *c
 		if (ret)
 			goto err_destroy_qp;
 	}
-	ret = rtrs_srv_cm_accept(path, cm_id);
+	ret = fault_here(cm_accept) ? -ENOMEM : rtrs_srv_cm_accept(path, cm_id);
 	if (ret)
 		goto err_destroy_qp;
 

@@ -13,6 +13,7 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 
+#include "fault.h"
 #include "rtrs-srv.h"
 
 /* Registrations posted at a time, if the send queue has room for them. */
@@ -103,7 +104,8 @@ static int rtrs_srv_info_build_rsp(struct rtrs_srv_path *path)
 	u32 i;
 
 	info->rsp_len = rtrs_wire_info_rsp_size(bufs->nr_mrs);
-	info->rsp = kzalloc(info->rsp_len, GFP_KERNEL | __GFP_NOWARN);
+	info->rsp = fault_here(alloc_info) ? NULL :
+		    kzalloc(info->rsp_len, GFP_KERNEL | __GFP_NOWARN);
 	if (!info->rsp)
 		return -ENOMEM;
 	rtrs_wire_put_info_rsp(info->rsp, bufs->nr_mrs);
@@ -218,7 +220,8 @@ static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 	if (!rtrs_srv_path_event(path, RTRS_SRV_EV_ESTABLISHED))
 		return;
 	cancel_delayed_work(&path->handshake_dwork);
-	ret = rtrs_conn_post_send_buf(&path->conns[0]->conn, &info->rsp_cqe, info->rsp_dma,
+	ret = fault_here(info_rsp_lost) ? 0 :
+	      rtrs_conn_post_send_buf(&path->conns[0]->conn, &info->rsp_cqe, info->rsp_dma,
 				      info->rsp_len);
 	if (ret) {
 		rtrs_srv_path_fail(path, "posting INFO_RSP: error %d", ret);

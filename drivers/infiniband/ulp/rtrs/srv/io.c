@@ -30,6 +30,7 @@
 #include <linux/slab.h>
 
 #include "../proto/imm.h"
+#include "fault.h"
 #include "rtrs-srv.h"
 
 /**
@@ -474,7 +475,8 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 
 static void rtrs_srv_io_hb_msg(struct rtrs_srv_path *path)
 {
-	int ret = rtrs_conn_post_empty_imm(&path->conns[0]->conn, rtrs_imm_hb(true));
+	int ret = fault_here(hb_lost) ? 0 :
+		  rtrs_conn_post_empty_imm(&path->conns[0]->conn, rtrs_imm_hb(true));
 
 	/* A full send queue means that the client gets other signs of life. */
 	if (ret && ret != -EAGAIN)
@@ -608,7 +610,8 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 	u32 slot;
 	int ret;
 
-	path->reqs = kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
+	path->reqs = fault_here(alloc_reqs) ? NULL :
+		     kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
 	if (!path->reqs)
 		return -ENOMEM;
 	if (path->geo->new_rkey) {

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "../proto/geometry.h"
+#include "fault.h"
 #include "rtrs-srv.h"
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) server");
@@ -160,11 +161,13 @@ static int __init rtrs_srv_init(void)
 		rtrs_srv_slots_exit();
 		return ret;
 	}
+	rtrs_srv_fault_init();
 	return 0;
 }
 
 static void __exit rtrs_srv_exit(void)
 {
+	rtrs_srv_fault_exit();
 	rtrs_srv_sysfs_exit();
 	rtrs_srv_slots_exit();
 }

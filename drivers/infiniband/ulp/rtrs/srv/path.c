@@ -17,6 +17,7 @@
 
 #include "../proto/imm.h"
 #include "../verbs/trace.h"
+#include "fault.h"
 #include "rtrs-srv.h"
 
 /* From the first connection until the client's INFO_REQ is handled. */
@@ -141,7 +142,8 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	INIT_DELAYED_WORK(&path->handshake_dwork, rtrs_srv_path_handshake_work);
 
 	path->stats = alloc_percpu(struct rtrs_io_stats);
-	path->conns = kvcalloc(path->cid_num, sizeof(*path->conns), GFP_KERNEL);
+	path->conns = fault_here(alloc_path) ? NULL :
+		      kvcalloc(path->cid_num, sizeof(*path->conns), GFP_KERNEL);
 	if (!path->stats || !path->conns)
 		goto err_put;
 	ret = percpu_ref_init(&path->ops_ref, rtrs_srv_path_ops_done, 0, GFP_KERNEL);

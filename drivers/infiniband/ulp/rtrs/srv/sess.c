@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "fault.h"
 #include "rtrs-srv.h"
 
 /* Guards the list and name, name_entry, nr_named of each session; innermost but for spinlocks. */
@@ -58,7 +59,8 @@ struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *u
 	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
 	if (!sess)
 		return NULL;
-	sess->slots = kvcalloc(ctx->geo.queue_depth, sizeof(*sess->slots), GFP_KERNEL);
+	sess->slots = fault_here(alloc_sess) ? NULL :
+		      kvcalloc(ctx->geo.queue_depth, sizeof(*sess->slots), GFP_KERNEL);
 	if (!sess->slots) {
 		kfree(sess);
 		return NULL;

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 
 #include "conn.h"
+#include "fault.h"
 
 #define RTRS_SIGNAL_EVERY_MAX	64
 
@@ -107,7 +108,7 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 	init.cap.max_recv_wr = recv_wrs;
 	init.cap.max_send_sge = attr->send_sges;
 	init.cap.max_recv_sge = 1;
-	ret = rdma_create_qp(conn->cm_id, attr->pd, &init);
+	ret = fault_here(qp_create) ? -ENOMEM : rdma_create_qp(conn->cm_id, attr->pd, &init);
 	if (ret)
 		goto err_destroy_cq;
 	conn->qp = conn->cm_id->qp;
@@ -171,7 +172,7 @@ static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *firs
 		signal = true;
 	if (signal)
 		last->send_flags |= IB_SEND_SIGNALED;
-	ret = ib_post_send(conn->qp, first, NULL);
+	ret = fault_here(post_send) ? -ENOMEM : ib_post_send(conn->qp, first, NULL);
 	if (unlikely(ret))
 		return ret;
 	conn->sq_free -= nr;
@@ -309,7 +310,7 @@ int rtrs_conn_post_recv_empty(struct rtrs_conn *conn, u32 nr)
 		/* The chain ends at the last element, so a shorter batch starts further in. */
 		batch = min_t(u32, nr, RTRS_RECV_BATCH);
 		first = &conn->recv_wr[RTRS_RECV_BATCH - batch];
-		ret = ib_post_recv(conn->qp, first, NULL);
+		ret = fault_here(post_recv) ? -ENOMEM : ib_post_recv(conn->qp, first, NULL);
 		if (ret)
 			return ret;
 		nr -= batch;
@@ -362,7 +363,7 @@ int rtrs_conn_post_recv_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma,
 		.num_sge = 1,
 	};
 
-	return ib_post_recv(conn->qp, &wr, NULL);
+	return fault_here(post_recv) ? -ENOMEM : ib_post_recv(conn->qp, &wr, NULL);
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_post_recv_buf);
 

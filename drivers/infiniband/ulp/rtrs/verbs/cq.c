@@ -11,6 +11,7 @@
 #include <linux/printk.h>
 
 #include "cq.h"
+#include "fault.h"
 
 #define RTRS_CQ_BUDGET		256
 #define RTRS_CQ_F_POLLING	0
@@ -80,6 +81,8 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 	};
 	struct ib_cq *cq;
 
+	if (fault_here(cq_create))
+		return -ENOMEM;
 	rcq->ctx = ctx;
 	rcq->flags = 0;
 	if (ctx == RTRS_CQ_DIRECT) {

@@ -7,6 +7,7 @@
 
 #include "../proto/addr.h"
 #include "cq.h"
+#include "fault.h"
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) core");
 MODULE_LICENSE("GPL");
@@ -83,11 +84,16 @@ EXPORT_SYMBOL(rtrs_addr_to_sockaddr);
 
 static int __init rtrs_core_init(void)
 {
-	return rtrs_cq_init();
+	int ret = rtrs_cq_init();
+
+	if (!ret)
+		rtrs_fault_init();
+	return ret;
 }
 
 static void __exit rtrs_core_exit(void)
 {
+	rtrs_fault_exit();
 	rtrs_cq_exit();
 }
 

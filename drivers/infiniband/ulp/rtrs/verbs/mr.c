@@ -8,6 +8,7 @@
 #include <linux/export.h>
 #include <linux/sizes.h>
 
+#include "fault.h"
 #include "mr.h"
 
 /*
@@ -27,8 +28,11 @@
  */
 int rtrs_mr_alloc(struct rtrs_mr *rmr, struct ib_pd *pd, u32 max_pages)
 {
-	struct ib_mr *mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, max_pages);
+	struct ib_mr *mr;
 
+	if (fault_here(mr_alloc))
+		return -ENOMEM;
+	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, max_pages);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	rmr->mr = mr;
@@ -73,6 +77,8 @@ int rtrs_mr_map(struct rtrs_mr *rmr, struct scatterlist *sg, u32 nr, int access,
 {
 	int mapped;
 
+	if (fault_here(mr_map))
+		return -ENOMEM;
 	mapped = ib_map_mr_sg(rmr->mr, sg, nr, NULL, SZ_4K);
 	if (unlikely(mapped != nr))
 		return mapped < 0 ? mapped : -EINVAL;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Fault points of rtrs-client. */
+#ifndef _RTRS_CLT_FAULT_H
+#define _RTRS_CLT_FAULT_H
+
+#include <selftest/fault.h>
+
+#define RTRS_CLT_FAULTS(X)	\
+	X(alloc_sess)	\
+	X(alloc_path)	\
+	X(alloc_conns)	\
+	X(alloc_reqs)	\
+	X(alloc_bounce)	\
+	X(alloc_rsps)	\
+	X(alloc_fence)	\
+	X(alloc_info)	\
+	X(alloc_permits)	\
+	X(dma_map)	\
+	X(cm_resolve)	\
+	X(cm_connect)	\
+	X(hb_lost)
+
+RTRS_CLT_FAULTS(FAULT_DECLARE)
+
+void rtrs_clt_fault_init(void);
+void rtrs_clt_fault_exit(void);
+
+#endif /* _RTRS_CLT_FAULT_H */

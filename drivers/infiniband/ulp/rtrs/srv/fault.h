@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Fault points of rtrs-server. */
+#ifndef _RTRS_SRV_FAULT_H
+#define _RTRS_SRV_FAULT_H
+
+#include <selftest/fault.h>
+
+#define RTRS_SRV_FAULTS(X)	\
+	X(alloc_sess)	\
+	X(alloc_path)	\
+	X(alloc_conn)	\
+	X(alloc_bufs)	\
+	X(alloc_reqs)	\
+	X(alloc_info)	\
+	X(cm_accept)	\
+	X(info_rsp_lost)	\
+	X(hb_lost)
+
+RTRS_SRV_FAULTS(FAULT_DECLARE)
+
+void rtrs_srv_fault_init(void);
+void rtrs_srv_fault_exit(void);
+
+#endif /* _RTRS_SRV_FAULT_H */

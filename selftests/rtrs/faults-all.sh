@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# faults.sh with the points of all modules.
+#
+# vm: smp=2 timeout=1200 tier=all
+
+FAULT_MODULES="rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server"
+FAULT_POINTS=37
+. "$(dirname "$0")/faults.sh"

@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Each fault point of rtrs-core fires once while a device is mapped, under load,
+# while a path is lost and comes back, and while the device is unmapped: what was
+# asked for works, or fails with an error that says so and leaves nothing; data are
+# right; and after it everything works.
+#
+# vm: smp=1 timeout=300 tier=test quick=6.12
+
+. "$(dirname "$0")/../lib.sh"
+
+DEBUG=/sys/kernel/debug
+FAULT_MODULES=${FAULT_MODULES:-rtrs-core}
+FAULT_POINTS=${FAULT_POINTS:-6}		# at least
+
+# Points that an application may see: the disk's own failures, and no memory for its request.
+APP_SEES='rnbd-server/fault/alloc_io rnbd-server/fault/bio_error rtrs-client/fault/dma_map'
+
+points() {
+	local module
+	for module in $FAULT_MODULES; do
+		(cd $DEBUG && ls -d "$module"/fault/*)
+	done
+}
+
+arm() {
+	echo 1 >"$DEBUG/$1"
+}
+
+# fired <point>: it was passed; it stays spent until it is armed again
+fired() {
+	[ "$(cat "$DEBUG/$1")" -eq 0 ]
+}
+
+disarm() {
+	fired "$1" || echo 0 >"$DEBUG/$1"
+}
+
+note_fired() {
+	! fired "$1" || echo "$1" >>/tmp/faults.fired
+}
+
+map_now() {
+	map_device faults "$back" nr_poll_queues=1
+}
+
+whole() {
+	wait_for 40 sess_paths_are faults 2
+}
+
+nothing_left() {
+	[ ! -e $CLT_CLASS/faults ] && wait_for 45 [ ! -e $SRV_CLASS/faults ]
+}
+
+# mapping <point>: it works, and has all its paths after a while, or fails and leaves nothing
+mapping() {
+	local dev
+	arm "$1"
+	if dev=$(map_now); then
+		note_fired "$1"
+		whole || {
+			echo "mapped, but not all paths come"
+			return 1
+		}
+		disarm "$1"
+		unmap_device "$dev" || return 1
+	else
+		note_fired "$1"
+		fired "$1" || {
+			echo "failed without a fault"
+			return 1
+		}
+	fi
+	nothing_left || {
+		echo "something is left"
+		return 1
+	}
+}
+
+# app_sees <point>
+app_sees() {
+	case " $APP_SEES " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# load <point>: one of the paths is lost meanwhile, and comes back
+load() {
+	local pid ret=0 path
+	path=$(path_dir faults 1)
+	fio_verify "$dev" --time_based --runtime=3 --rw=randrw --bsrange=4k-64k --size=4M \
+		--verify_backlog=64 2>/tmp/faults.fio &
+	pid=$!
+	sleep 0.3
+	arm "$1"
+	sysfs_write "$path/disconnect" 1 || ret=1
+	sysfs_write "$path/reconnect" 1 || :
+	case $1 in *hb_lost) wait_for 15 fired "$1" ;; esac
+	wait $pid || app_sees "$1" || {
+		echo "the application saw an error"
+		cat /tmp/faults.fio
+		ret=1
+	}
+	note_fired "$1"
+	disarm "$1"
+	whole || {
+		echo "a path does not come back"
+		ret=1
+	}
+	return $ret
+}
+
+# unmapping <point>: always works
+unmapping() {
+	arm "$1"
+	unmap_device "$dev" || return 1
+	note_fired "$1"
+	disarm "$1"
+	nothing_left
+}
+
+works() {
+	dev=$(map_now) && whole && fio_verify "$dev" --size=1M && unmap_device "$dev" && nothing_left
+}
+
+requires fio
+[ -e $DEBUG/tracing ] || mount -t debugfs debugfs $DEBUG
+topo_up 2
+topo_is_ours
+RTRS_SERVER_OPTS="sess_queue_depth=32"
+rtrs_load
+back=$(backing_null 32) || abort "no backing device"
+defer "rm -f /tmp/faults.fired /tmp/faults.fio"
+: >/tmp/faults.fired
+must works
+before=$(resource_snapshot)
+
+ktap_plan $((3 * $(points | wc -l) + 5))
+check "there are points" [ "$(points | wc -l)" -ge "$FAULT_POINTS" ]
+for point in $(points); do
+	check "$point: while mapping" mapping "$point"
+	dev=$(map_now) || abort "cannot map after $point"
+	must whole
+	check "$point: under load, with a failover" load "$point"
+	check "$point: while unmapping" unmapping "$point"
+done
+for point in $(points); do
+	grep -qx "$point" /tmp/faults.fired || echo "$point"
+done >/tmp/faults.never
+check_eq "each of them has fired" "$(cat /tmp/faults.never)" ''
+rm -f /tmp/faults.never
+check_errno "a number that is no number" EINVAL $DEBUG/rtrs-core/fault/post_send x
+check "everything works" works
+check_eq "no verbs object is left" "$(resource_snapshot)" "$before"
+
+ktap_end
