@@ -192,10 +192,16 @@ requires() {
 	done
 }
 
+# deadline <seconds>: the time that is so far away. RTRS_SLOWNESS in the environment
+# says how many times slower than usual this machine's kernel is.
+deadline() {
+	echo $(($(date +%s) + $1 * ${RTRS_SLOWNESS:-1}))
+}
+
 # wait_for <seconds> <command> [<argument>...]: poll until it succeeds
 wait_for() {
 	local end
-	end=$(($(date +%s) + $1))
+	end=$(deadline "$1")
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ "$(date +%s)" -lt "$end" ] || return 1
@@ -686,7 +692,7 @@ slab_grown() {
 # freed later, after a grace period or by a worker
 slab_settles() {
 	local end grown
-	end=$(($(date +%s) + $1))
+	end=$(deadline "$1")
 	while grown=$(slab_grown "$2" "$3") && [ -n "$grown" ]; do
 		[ "$(date +%s)" -lt "$end" ] || {
 			echo "$grown"
@@ -903,14 +909,14 @@ path_has_ios() {
 # and that is told: no path could have connected through them.
 path_returns() {
 	local end
-	end=$(($(date +%s) + $1))
+	end=$(deadline "$1")
 	until path_is "$2" "$3" connected; do
 		[ "$(date +%s)" -lt "$end" ] || return 1
 		if rxe_gsi_broken "$3" >/dev/null; then
 			diag "rdma_rxe broke on network $3: the QP for connects is dead; renewing the device"
 			rxe_gsi_broken "$3" | sed 's/^/# /'
 			rxe_renew "$3" || return 1
-			end=$(($(date +%s) + $1))
+			end=$(deadline "$1")
 		fi
 		sleep 0.2
 	done

@@ -23,6 +23,7 @@ import vmlib
 MB = 1 << 20
 # A QEMU dies with the thread that started it: these live as long as the program.
 booters = concurrent.futures.ThreadPoolExecutor(8)
+slowness = 1        # of the test's kernel, see vmlib; every wait is longer by it
 
 
 class Ktap:
@@ -54,7 +55,7 @@ class Ktap:
         held = wait(condition, seconds)
         if held:
             self.note(f"{name}: after {time.monotonic() - start:.1f} s")
-        return self.check(name, held, f"not within {seconds} s")
+        return self.check(name, held, f"not within {seconds * slowness} s")
 
     def verdict(self):
         if self.number != self.planned:
@@ -65,7 +66,7 @@ class Ktap:
 
 def wait(condition, seconds):
     """Until `condition`, which is polled; whether it came true in time."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * slowness
     while not condition():
         if time.monotonic() > end:
             return False
@@ -161,7 +162,7 @@ class Client(Host):
     def load(self, dev, seconds, options="--size=16M"):
         """Mixed reads and writes whose data are verified, in the background; a Job."""
         return self.fio(dev, "--rw=randrw --verify_backlog=256 --io_size=100G --time_based "
-                             f"--runtime={seconds} {options}")
+                             f"--runtime={seconds * slowness} {options}")
 
 
 class Bed:
@@ -229,9 +230,11 @@ def show(rig, ktap):
 
 def test(planned, body, **rig_options):
     """Run a test; its exit status."""
+    global slowness
     vmlib.die_on_signals()
     ktap = Ktap(planned)
     with vmlib.Rig(os.environ.get("KVER") or "6.12", **rig_options) as rig:
+        slowness = rig.system.slowness
         try:
             body(ktap, rig)
             if ktap.verdict():

@@ -51,7 +51,10 @@ SPLAT = re.compile("|".join([
     r"Bad page state", r"cannot create duplicate filename",
     r"tried to (init|add) an (initialized|uninitialized)",
     r"is not initialized, yet kobject", r"Slab corruption",
-    r"Objects remaining in", r"[Ss]till has objects", r"DMA-API:.*error",
+    r"Objects remaining in", r"[Ss]till has objects",
+    r"DMA-API: .*(device driver|mapping|cacheline|out of memory|error)",
+    r"ODEBUG: (?!selftest passed|\d+ of \d+ active objects replaced)",
+    r"trying to register non-static key", r"kmemleak: .*(disabled|[Cc]annot)",
 ]))
 
 BOOT_TRIES = 3
@@ -63,6 +66,24 @@ CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic nokaslr mitigations=off "
            "log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=150 "
            "watchdog_thresh=60 random.trust_cpu=on no_timer_check "
            "net.ifnames=0 printk.devkmsg=on")
+
+# A debug kernel takes SLOWNESS times as long for everything, and so does every wait;
+# it needs MEMORY times as much, for KASAN's shadow and quarantine and for what
+# lockdep and kmemleak keep. The workqueue watchdog is as patient as the others.
+DEBUG_SLOWNESS = 5
+DEBUG_MEMORY = 2
+DEBUG_CMDLINE = "workqueue.watchdog_thresh=120"
+
+# What the kernel itself knows of leaks and wrong DMA mappings. A scan reports only
+# what it finds unreferenced, unchanged since the scan before and older than 5 s:
+# hence two, that far apart.
+LEAKS = """
+cd /sys/kernel/debug
+echo scan >kmemleak && sleep 6 && echo scan >kmemleak || echo "no search for leaks"
+head -n 200 kmemleak
+errors=$(cat dma-api/error_count)
+[ "$errors" = 0 ] || echo "DMA-API: $errors errors"
+"""
 
 
 class Error(Exception):
@@ -99,6 +120,7 @@ class Job:
         self.ended = threading.Event()
 
     def wait(self, timeout):
+        timeout *= self.vm.system.slowness
         if not self.ended.wait(timeout):
             self.kill()
             raise Timeout(f"{self.vm.name}: no end after {timeout} s: {self.cmd}")
@@ -264,10 +286,11 @@ class Vm:
 
     def _args(self):
         args = [QEMU, "-machine", "q35", "-nodefaults", "-no-reboot",
-                "-display", "none", "-smp", str(self.smp), "-m", self.mem,
+                "-display", "none", "-smp", str(self.smp),
+                "-m", f"{int(self.mem.removesuffix('M')) * self.system.memory}M",
                 "-kernel", f"{self.system.image}/boot/vmlinuz-{self.system.release}",
                 "-initrd", str(self.system.initrd()),
-                "-append", f"{CMDLINE} rtrs.host={self.name} {self.append}"]
+                "-append", " ".join([CMDLINE, self.system.cmdline, f"rtrs.host={self.name}", self.append])]
         args += accel_args(self.rig.accel)
         if self.interactive:
             args += ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console},logappend=on",
@@ -320,6 +343,7 @@ class Vm:
         agent_fd.close()
         qmp_fd.close()
         self.agent, self.qmp_file = Agent(self, agent), qmp.makefile("rw")
+        timeout *= self.system.slowness
         end = time.monotonic() + timeout
         while not self.agent.up.wait(0.1):
             if self.agent.lost.is_set():
@@ -387,7 +411,7 @@ class Vm:
         """Orderly end: sync, power off, wait; kill if that does not come."""
         try:
             self.spawn("sync; poweroff -f")
-            self.proc.wait(timeout)
+            self.proc.wait(timeout * self.system.slowness)
         except subprocess.TimeoutExpired:
             raise Timeout(f"{self.name}: no power-off after {timeout} s") from None
         finally:
@@ -417,8 +441,14 @@ class Vm:
         lines = text.decode(errors="replace").splitlines() + ring.splitlines()
         for index, line in enumerate(lines):
             if SPLAT.search(line):
-                return lines[max(0, index - 3):index + 60]
+                return lines[max(0, index - 3):index + 200]
         return [lost, *lines[-30:]] if lost else []
+
+    def leaks(self):
+        """Lines about leaked memory and wrong DMA mappings, from a debug kernel."""
+        if not (self.system.debug and self.alive()):
+            return []
+        return self.run(LEAKS, timeout=120).out.splitlines()
 
 
 def build_dir():
@@ -436,6 +466,7 @@ class System:
 
     `modules` lists directories with them; one in a later directory replaces one
     of the same name. Without it they are those of this tree, for use and for tests.
+    The kernel's configuration tells whether it is a debug kernel (tools/debug-kernel).
     """
 
     def __init__(self, directory, kver, modules=None):
@@ -443,6 +474,11 @@ class System:
             [TOP / "tools/kernel", "vm", kver], check=True, text=True,
             stdout=subprocess.PIPE).stdout.split()
         self.release, self.image = release, pathlib.Path(image)
+        config = (self.image / f"boot/config-{release}").read_text().splitlines()
+        self.debug = "CONFIG_KASAN=y" in config
+        self.slowness = DEBUG_SLOWNESS if self.debug else 1
+        self.memory = DEBUG_MEMORY if self.debug else 1
+        self.cmdline = f"{DEBUG_CMDLINE} rtrs.slowness={self.slowness}" if self.debug else ""
         ours = [build_dir() / release / kind for kind in ("modules", "selftests")]
         by_name = {path.name: path for part in modules or ours
                    for path in pathlib.Path(part).glob("*.ko")}
