@@ -83,17 +83,32 @@ app_sees() {
 	case " $APP_SEES " in *" $1 "*) ;; *) return 1 ;; esac
 }
 
-# load <point>: one of the paths is lost meanwhile, and comes back
+# fires_itself <point>: the load alone makes it; that may cost a path, so the test takes none until it is
+# back
+fires_itself() {
+	wait_for 1 fired "$1" && whole
+}
+
+ios_have_begun() {
+	[ "$(path_ios faults 1)" -gt 20 ] && [ "$(path_ios faults 2)" -gt 20 ]
+}
+
+# load <point>: a path is lost by it, or else by the test, and the point is passed while it comes back
 load() {
 	local pid ret=0 path
 	path=$(path_dir faults 1)
-	fio_verify "$dev" --time_based --runtime=3 --rw=randrw --bsrange=4k-64k --size=4M \
+	fio_verify "$dev" --time_based --runtime=4 --rw=randrw --bsrange=4k-64k --size=4M \
 		--verify_backlog=64 2>/tmp/faults.fio &
 	pid=$!
-	sleep 0.3
+	wait_for 5 ios_have_begun || {
+		echo "not both paths carry I/O"
+		ret=1
+	}
 	arm "$1"
-	sysfs_write "$path/disconnect" 1 || ret=1
-	sysfs_write "$path/reconnect" 1 || :
+	fires_itself "$1" || {
+		sysfs_write "$path/disconnect" 1 || ret=1
+		sysfs_write "$path/reconnect" 1 || :
+	}
 	case $1 in *hb_lost) wait_for 15 fired "$1" ;; esac
 	wait $pid || app_sees "$1" || {
 		echo "the application saw an error"
