@@ -6,7 +6,8 @@
 # and 4 paths, with and without invalidation for each request.
 #
 # FIO_VERIFY_RUNS lists pairs of always_invalidate and number of paths;
-# FIO_VERIFY_MB is the size of each of the four areas.
+# FIO_VERIFY_MB is the size of each of the four areas, FIO_VERIFY_CHUNK the largest
+# request with its header.
 #
 # vm: smp=1,2 timeout=240 tier=test
 # vm: smp=8 timeout=240 tier=test quick=6.12
@@ -15,6 +16,7 @@
 
 runs=${FIO_VERIFY_RUNS:-Y1 Y4 N2}
 mb=${FIO_VERIFY_MB:-8}
+chunk=${FIO_VERIFY_CHUNK:-131072}
 
 # Four jobs at once, each in an area of its own.
 fio_all() {
@@ -57,7 +59,7 @@ every_path() {
 one_run() {
 	local inval="$1" paths="$2" what back dev
 	what="$2 paths, always_invalidate=$1"
-	RTRS_SERVER_OPTS="sess_queue_depth=64 always_invalidate=$inval"
+	RTRS_SERVER_OPTS="sess_queue_depth=64 max_chunk_size=$chunk always_invalidate=$inval"
 	must server_load
 	must client_load
 	must [ "$(cat /sys/module/rtrs_server/parameters/always_invalidate)" = "$inval" ]

@@ -6,8 +6,9 @@
  * connection.  Header and user message are copied, then checked, then used.  With new keys a
  * WRITE's data are out of the client's reach before they are used: small ones are copied too, for
  * large ones the chunk's key is invalidated.  A READ needs neither, nor does a WRITE without data:
- * nothing of theirs is looked at in the chunk again.  The copy is cheaper than the two work
- * requests, and a send queue without registrations stands a retransmission on rdma_rxe.
+ * nothing of theirs is looked at in the chunk again.  The copy of a small one is cheaper than the two
+ * work requests.  On rdma_rxe large ones are copied as well: a registration that is in the send queue
+ * while a packet is lost breaks the queue pair there, at once (6.12) or in silence (6.1).
  *
  * Ownership: from the claim to the release a request has one owner, first the handler, then the
  * ULP, then who posts the response, and holds a reference of the path's ops_ref.  The release
@@ -25,6 +26,7 @@
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
 #include <linux/export.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
@@ -391,20 +393,44 @@ static int rtrs_srv_req_get_hdr(struct rtrs_srv_req *req, u32 off)
 	return ret;
 }
 
+static void rtrs_srv_req_free_copy(struct rtrs_srv_req *req)
+{
+	if (!req->copy)
+		return;
+	free_pages_exact(req->copy, req->copy_size);
+	req->copy = NULL;
+	req->copy_size = 0;
+}
+
+/* Room for a copy of @len bytes, kept for the slot's later requests. */
+static bool rtrs_srv_req_get_copy(struct rtrs_srv_req *req, u32 len)
+{
+	void *copy;
+	u32 size;
+
+	if (likely(req->copy_size >= len))
+		return true;
+	size = max_t(u32, RTRS_SRV_COPY_BYTES, roundup_pow_of_two(len));
+	copy = alloc_pages_exact(size, GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
+	if (!copy)
+		return false;
+	rtrs_srv_req_free_copy(req);
+	req->copy = copy;
+	req->copy_size = size;
+	return true;
+}
+
 /*
- * Copy a small WRITE's data.  Return: true if the data are private now.  The memory is there from
- * the slot's first small WRITE on; without it the chunk is invalidated.
+ * Copy a WRITE's data, unless there are too many.  Return: true if they are private now, false if the
+ * chunk is to be invalidated instead, also for want of memory.
  */
 static bool rtrs_srv_req_copy_data(struct rtrs_srv_req *req)
 {
-	if (req->hdr.data_len > RTRS_SRV_COPY_BYTES)
+	u32 most = ib_uses_virt_dma(req->path->dev) ? RTRS_SRV_COPY_SOFT_BYTES :
+						      RTRS_SRV_COPY_BYTES;
+
+	if (req->hdr.data_len > most || !rtrs_srv_req_get_copy(req, req->hdr.data_len))
 		return false;
-	if (unlikely(!req->copy)) {
-		req->copy = alloc_pages_exact(RTRS_SRV_COPY_BYTES,
-					     GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
-		if (!req->copy)
-			return false;
-	}
 	memcpy(req->copy, req->chunk, req->hdr.data_len);
 	req->data = req->copy;
 	return true;
@@ -641,8 +667,7 @@ void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path)
 		return;
 	for (slot = 0; slot < path->geo->queue_depth; slot++) {
 		free_page((unsigned long)path->reqs[slot].usr_page);
-		if (path->reqs[slot].copy)
-			free_pages_exact(path->reqs[slot].copy, RTRS_SRV_COPY_BYTES);
+		rtrs_srv_req_free_copy(&path->reqs[slot]);
 	}
 	if (path->rsps) {
 		ib_dma_unmap_single(path->dev, path->rsps_dma,

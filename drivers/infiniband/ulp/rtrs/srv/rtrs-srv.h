@@ -37,8 +37,12 @@ struct rtrs_srv_path;
 /* User messages up to this length are copied into the request itself, longer ones into its page. */
 #define RTRS_SRV_USR_SMALL_BYTES	64
 
-/* Payload of a WRITE up to this length is copied instead of invalidating the chunk's key. */
+/*
+ * Payload of a WRITE up to this length is copied instead of invalidating the chunk's key; on a device
+ * in software, up to that.
+ */
 #define RTRS_SRV_COPY_BYTES		32768
+#define RTRS_SRV_COPY_SOFT_BYTES	131072
 
 /**
  * enum rtrs_srv_req_state - where a request is
@@ -72,7 +76,8 @@ enum rtrs_srv_req_state {
  * @conn: O. connection the request came on and the response leaves on
  * @hdr: O. private copy of the header, checked
  * @data: O. what the ULP gets as data: @chunk or @copy
- * @copy: O. private memory for a small WRITE's data, NULL until first needed
+ * @copy: O. private memory for a WRITE's data, NULL until first needed
+ * @copy_size: O. its bytes
  * @chunk: I. the slot's memory
  * @chunk_dma: I. its DMA address
  * @mr: I. memory region of the chunk alone, NULL if keys stay
@@ -97,6 +102,7 @@ struct rtrs_srv_req {
 	struct rtrs_io_hdr hdr;
 	void *data;
 	void *copy;
+	u32 copy_size;
 	void *chunk;
 	u64 chunk_dma;
 	struct rtrs_mr *mr;
