@@ -35,7 +35,7 @@ MODULES = """virtio_pci virtio_console virtio_blk virtio_net
              crc32_generic crc32c_generic crc32c_intel crc32_pclmul
              veth bridge sch_netem sch_prio sch_ingress cls_u32 act_mirred dummy
              loop brd null_blk configfs scsi_debug sd_mod
-             ext4 raid1 md_mod dm_mod dm_delay dm_flakey""".split()
+             ext4 raid1 md_mod dm_mod dm_delay dm_flakey kunit""".split()
 
 SEARCH = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
