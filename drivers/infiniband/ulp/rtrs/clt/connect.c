@@ -19,7 +19,6 @@
 
 #include "../proto/backoff.h"
 #include "../proto/geometry.h"
-#include "../proto/imm.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -290,7 +289,7 @@ static int rtrs_clt_hb_send(struct rtrs_hb *hb)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
 
-	return rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(false));
+	return rtrs_hb_post(&path->conns[0].conn, false);
 }
 
 static int rtrs_clt_hb_watch(struct rtrs_hb *hb)

@@ -238,8 +238,7 @@ static int rtrs_clt_heartbeat(struct rtrs_clt_conn *cc, u32 type)
 		rtrs_hb_acked(&path->hb);
 		return 0;
 	}
-	return fault_here(hb_lost) ? 0 :
-	       rtrs_conn_post_empty_imm(&path->conns[0].conn, rtrs_imm_hb(true));
+	return fault_here(hb_lost) ? 0 : rtrs_hb_post(&path->conns[0].conn, true);
 }
 
 static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,

@@ -112,7 +112,6 @@ u32 rtrs_imm_hb(bool ack)
 {
 	return rtrs_imm_pack(ack ? RTRS_IMM_HB_ACK : RTRS_IMM_HB_MSG, 0);
 }
-EXPORT_SYMBOL_GPL(rtrs_imm_hb);
 
 /**
  * rtrs_imm_fence() - immediate that asks for a fence, or tells that it is up

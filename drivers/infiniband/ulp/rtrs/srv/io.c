@@ -501,11 +501,9 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 
 static void rtrs_srv_io_hb_msg(struct rtrs_srv_path *path)
 {
-	int ret = fault_here(hb_lost) ? 0 :
-		  rtrs_conn_post_empty_imm(&path->conns[0]->conn, rtrs_imm_hb(true));
+	int ret = fault_here(hb_lost) ? 0 : rtrs_hb_post(&path->conns[0]->conn, true);
 
-	/* A full send queue means that the client gets other signs of life. */
-	if (ret && ret != -EAGAIN)
+	if (ret)
 		rtrs_srv_path_fail(path, "answering a heartbeat: error %d", ret);
 }
 

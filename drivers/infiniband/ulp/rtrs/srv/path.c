@@ -58,10 +58,8 @@ static void rtrs_srv_path_handshake_work(struct work_struct *work)
 static int rtrs_srv_path_send_hb(struct rtrs_hb *hb)
 {
 	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
-	int ret = rtrs_conn_post_empty_imm(&path->conns[0]->conn, rtrs_imm_hb(false));
 
-	/* Full send queue: the connection is busy, its completions tell whether it is alive. */
-	return ret == -EAGAIN ? 0 : ret;
+	return rtrs_hb_post(&path->conns[0]->conn, false);
 }
 
 static int rtrs_srv_path_hb_watch(struct rtrs_hb *hb)

@@ -4,6 +4,8 @@
 #include <linux/jiffies.h>
 #include <rtrs/rtrs_format.h>
 
+#include "../proto/imm.h"
+#include "conn.h"
 #include "heartbeat.h"
 
 #define RTRS_HB_TICK_MS	1000
@@ -98,6 +100,25 @@ void rtrs_hb_stop(struct rtrs_hb *hb)
 	cancel_delayed_work_sync(&hb->dwork);
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_stop);
+
+/**
+ * rtrs_hb_post() - send a heartbeat
+ * @conn: service connection of the path
+ * @ack: HB_ACK, the answer to one, rather than HB_MSG
+ *
+ * With a full send queue nothing is sent, which is no error: the peer gets other signs of life, and
+ * the completions tell whether the connection is alive.
+ *
+ * Context: any.
+ * Return: 0 or an error of rtrs_conn_post().
+ */
+int rtrs_hb_post(struct rtrs_conn *conn, bool ack)
+{
+	int ret = rtrs_conn_post_empty_imm(conn, rtrs_imm_hb(ack));
+
+	return ret == -EAGAIN ? 0 : ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_post);
 
 /**
  * rtrs_hb_acked() - HB_ACK came

@@ -9,6 +9,7 @@
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
 
+struct rtrs_conn;
 struct rtrs_hb;
 
 /**
@@ -52,6 +53,7 @@ void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, struct work
 void rtrs_hb_start(struct rtrs_hb *hb);
 void rtrs_hb_start_later(struct rtrs_hb *hb);
 void rtrs_hb_stop(struct rtrs_hb *hb);
+int rtrs_hb_post(struct rtrs_conn *conn, bool ack);
 void rtrs_hb_acked(struct rtrs_hb *hb);
 
 /**
