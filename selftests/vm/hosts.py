@@ -220,8 +220,8 @@ def show(rig, ktap):
         lines = vm.splats()
         try:
             if not lines and vm.alive():
-                lines = vm.run("dmesg | tail -n 60; rdma resource show qp | grep 'type GSI'",
-                               timeout=20).out.splitlines()
+                lines = vm.log[-60:] + vm.run("rdma resource show qp | grep 'type GSI'",
+                                              timeout=20).out.splitlines()
         except vmlib.Error:
             pass
         ktap.note(f"{vm.name}'s kernel:")

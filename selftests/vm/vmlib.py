@@ -281,6 +281,7 @@ class Vm:
         self.console = rig.dir / f"{name}.console"
         self.console.touch()
         self.judged = 0             # console bytes that were scanned already
+        self.log = []               # what dmesg said last
         self.ended = True           # not running, and meant not to
         self.proc = self.agent = None
 
@@ -432,6 +433,7 @@ class Vm:
             try:
                 # Reads and empties the ring buffer, so nothing is judged twice.
                 ring = self.run("dmesg -c", timeout=60).out
+                self.log = [*self.log, *ring.splitlines()][-200:]
             except Error as error:
                 lost = f"cannot read dmesg: {error}"
         with open(self.console, "rb") as file:
