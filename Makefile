@@ -18,7 +18,7 @@ kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
 kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules test-modules check lint test test-all test-interop demo help clean FORCE
+.PHONY: all modules test-modules check fuzz lint test test-all test-interop demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -41,19 +41,24 @@ check:
 	@tools/deps check
 	@$(MAKE) -s -C selftests/unit check
 
+## fuzz		Run the decoders against libFuzzer without end, in user space
+fuzz:
+	@tools/deps fuzz
+	@$(MAKE) -s -C selftests/fuzz fuzz
+
 ## lint		Layers, headers, kernel-doc, compat, SPDX, W=1 and sparse
 lint:
 	@tools/deps build lint
 	@BUILD=$(build_dir) selftests/lint/run
 
-## test		lint, check, then the VM selftests on 6.12 and 6.1
+## test		lint, check, fuzz for a minute, then the VM selftests on 6.12 and 6.1
 test:
-	@tools/deps build check lint vm interop
+	@tools/deps build check fuzz lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
 
 ## test-all	The same with the slow tests too
 test-all:
-	@tools/deps build check lint vm interop
+	@tools/deps build check fuzz lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
 
 ## test-interop	Our modules with mainline's, as client and server, 6.12 and 6.1

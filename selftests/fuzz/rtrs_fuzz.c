@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a peer sends to rtrs-client and rtrs-server, and what a person writes, against every decoder. */
+#include "../../drivers/infiniband/ulp/rtrs/proto/addr.h"
+#include "../../drivers/infiniband/ulp/rtrs/proto/geometry.h"
+#include "../../drivers/infiniband/ulp/rtrs/proto/imm.h"
+#include "../../drivers/infiniband/ulp/rtrs/proto/mp_policy.h"
+#include "../../drivers/infiniband/ulp/rtrs/proto/wire.h"
+#include "fuzz.h"
+
+static void fuzz_conn_req(struct fuzz_in *in)
+{
+	struct rtrs_conn_req req, again;
+	struct rtrs_msg_conn_req msg;
+	size_t len;
+	void *buf = fuzz_block(in, SIZE_MAX, &len);
+
+	if (!rtrs_wire_get_conn_req(buf, len, &req)) {
+		MUST(len >= sizeof(msg));
+		MUST(req.cid < req.cid_num && req.cid_num <= RTRS_MAX_CONS);
+		rtrs_wire_put_conn_req(&msg, &req);
+		MUST(!rtrs_wire_get_conn_req(&msg, sizeof(msg), &again));
+		MUST(again.cid == req.cid && again.cid_num == req.cid_num);
+		MUST(again.recon_cnt == req.recon_cnt && again.features == req.features);
+	}
+	free(buf);
+}
+
+static void fuzz_conn_rsp(struct fuzz_in *in)
+{
+	struct rtrs_conn_rsp rsp, again;
+	struct rtrs_msg_conn_rsp msg;
+	size_t len;
+	void *buf = fuzz_block(in, SIZE_MAX, &len);
+
+	if (!rtrs_wire_get_conn_rsp(buf, len, &rsp)) {
+		MUST(len >= sizeof(msg));
+		if (!rsp.error && !rtrs_geometry_check_rsp(&rsp)) {
+			u64 chunk = (u64)rsp.max_io_size + rsp.max_hdr_size;
+
+			MUST(rsp.queue_depth && rsp.max_io_size);
+			MUST(rtrs_geometry_fits_imm(rsp.queue_depth, chunk));
+			MUST(chunk >= RTRS_MIN_CHUNK_BYTES && chunk <= 1 << RTRS_IMM_PAYLOAD_BITS);
+			rtrs_wire_put_conn_rsp(&msg, &rsp);
+			MUST(!rtrs_wire_get_conn_rsp(&msg, sizeof(msg), &again));
+			MUST(again.queue_depth == rsp.queue_depth && again.new_rkey == rsp.new_rkey);
+			MUST(again.max_io_size == rsp.max_io_size);
+			MUST(again.max_hdr_size == rsp.max_hdr_size);
+		}
+	}
+	free(buf);
+}
+
+static void fuzz_reject(struct fuzz_in *in)
+{
+	size_t len;
+	void *buf = fuzz_block(in, SIZE_MAX, &len);
+	int err = rtrs_wire_get_reject(buf, len);
+
+	MUST(err < 0 && err >= -4095);
+	free(buf);
+}
+
+static void fuzz_info_req(struct fuzz_in *in)
+{
+	struct rtrs_msg_info_req msg;
+	char name[RTRS_NAME_LEN], again[RTRS_NAME_LEN];
+	size_t len;
+	void *buf = fuzz_block(in, SIZE_MAX, &len);
+
+	if (!rtrs_wire_get_info_req(buf, len, name)) {
+		MUST(memchr(name, '\0', sizeof(name)));
+		MUST(rtrs_wire_name_valid(name) && name[0] && !strpbrk(name, "/."));
+		rtrs_wire_put_info_req(&msg, name);
+		MUST(!rtrs_wire_get_info_req(&msg, sizeof(msg), again));
+		MUST(!strcmp(name, again));
+	}
+	free(buf);
+}
+
+static void fuzz_info_rsp(struct fuzz_in *in)
+{
+	u32 queue_depth = fuzz_take(in, 2), chunk_size = fuzz_take(in, 4), i;
+	struct rtrs_rbuf *rbufs;
+	size_t len;
+	void *buf;
+
+	if (!queue_depth || !chunk_size)
+		return;
+	buf = fuzz_block(in, SIZE_MAX, &len);
+	rbufs = calloc(queue_depth, sizeof(*rbufs));
+	MUST(rbufs);
+	if (!rtrs_wire_get_info_rsp(buf, len, queue_depth, chunk_size, rbufs))
+		for (i = 0; i < queue_depth; i++)
+			MUST(rbufs[i].addr + chunk_size - 1 >= rbufs[i].addr);
+	free(rbufs);
+	free(buf);
+}
+
+static void fuzz_io_hdr(struct fuzz_in *in)
+{
+	u32 off = fuzz_take(in, 4);
+	struct rtrs_io_hdr io;
+	size_t len;
+	void *buf = fuzz_block(in, RTRS_MAX_IO_HDR_BYTES, &len);
+	int ret = rtrs_wire_get_io_hdr(buf, len, off, &io);
+
+	MUST(!ret || ret == -EINVAL || ret == -EPROTO);
+	if (!ret) {
+		MUST((u64)io.data_len + io.usr_len == off);
+		MUST(io.len <= io.data_len);
+		MUST(!io.write || (!io.has_desc && !io.need_inval));
+		MUST(io.has_desc || !io.need_inval);
+	} else if (ret == -EINVAL) {
+		MUST(!io.len && !io.data_len && !io.usr_len && !io.addr);
+	}
+	free(buf);
+}
+
+static void fuzz_rkey_rsp(struct fuzz_in *in)
+{
+	struct rtrs_msg_rkey_rsp msg;
+	u32 slot = fuzz_take(in, 2), rkey, again;
+	size_t len;
+	void *buf = fuzz_block(in, SIZE_MAX, &len);
+
+	if (!rtrs_wire_get_rkey_rsp(buf, len, slot, &rkey)) {
+		rtrs_wire_put_rkey_rsp(&msg, slot, rkey);
+		MUST(!rtrs_wire_get_rkey_rsp(&msg, sizeof(msg), slot, &again) && again == rkey);
+	}
+	free(buf);
+}
+
+static void fuzz_imm(struct fuzz_in *in)
+{
+	u32 queue_depth = fuzz_take(in, 2), imm = fuzz_take(in, 4), slot, off, mem_bits;
+	int err;
+
+	if (!queue_depth)
+		return;
+	mem_bits = rtrs_geometry_mem_bits(queue_depth);
+	rtrs_imm_io_req_decode(imm, mem_bits, &slot, &off);
+	MUST(rtrs_imm_payload(rtrs_imm_io_req(slot, off, mem_bits)) == rtrs_imm_payload(imm));
+	rtrs_imm_io_rsp_decode(imm, &slot, &err);
+	MUST(err <= 0 && err > -(1 << RTRS_IMM_RSP_ERRNO_BITS));
+	MUST(slot < 1 << RTRS_IMM_RSP_ID_BITS);
+	MUST(rtrs_imm_payload(rtrs_imm_io_rsp(slot, err, false)) == rtrs_imm_payload(imm));
+}
+
+static void fuzz_addr(struct fuzz_in *in)
+{
+	struct sockaddr_storage addr, again;
+	char text[RTRS_ADDR_STR_LEN];
+	u16 port = fuzz_take(in, 2);
+	size_t len, src_len, dst_off;
+	char *str = fuzz_block(in, SIZE_MAX, &len);
+	int ret;
+
+	if (!rtrs_addr_parse(str, len, port, &addr)) {
+		len = rtrs_addr_format((struct sockaddr *)&addr, text, sizeof(text));
+		MUST(len < sizeof(text) - 1 && text[len] == '\0' && strlen(text) == len);
+		MUST(!rtrs_addr_parse(text, len, port, &again));
+		MUST(rtrs_addr_same_host((struct sockaddr *)&addr, (struct sockaddr *)&again));
+	} else {
+		ret = rtrs_addr_split(str, len, &src_len, &dst_off);
+		MUST(ret == 0 || ret == 1 || ret == -EINVAL);
+		MUST(ret < 0 || (src_len <= dst_off && dst_off <= len));
+		MUST(ret != 1 || (src_len && dst_off == src_len + 1 && dst_off < len));
+	}
+	free(str);
+}
+
+static void fuzz_policy(struct fuzz_in *in)
+{
+	char *text = fuzz_text(in);
+	int policy = rtrs_mp_policy_parse(text);
+
+	MUST(policy == -EINVAL || (policy >= 0 && policy < RTRS_MP_POLICY__NR));
+	if (policy >= 0)
+		MUST(rtrs_mp_policy_parse(rtrs_mp_policy_text(policy)) == policy);
+	free(text);
+}
+
+/**
+ * LLVMFuzzerTestOneInput() - one input
+ * @data: its bytes
+ * @size: how many
+ *
+ * Return: 0; what breaks a promise aborts.
+ */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static void (*const targets[])(struct fuzz_in *in) = {
+		fuzz_conn_req, fuzz_conn_rsp, fuzz_reject, fuzz_info_req, fuzz_info_rsp,
+		fuzz_io_hdr, fuzz_rkey_rsp, fuzz_imm, fuzz_addr, fuzz_policy,
+	};
+	struct fuzz_in in = { data, size };
+	u8 target = fuzz_take(&in, 1);
+
+	if (size && target < sizeof(targets) / sizeof(targets[0]))
+		targets[target](&in);
+	return 0;
+}
