@@ -7,11 +7,12 @@ ours-mainline, with .cross if the server has the other kernel. Mainline's are
 built from the distribution's source package; "ulp" stands for its rnbd on top
 of our transport.
 
-Mainline's client tries again 31 s after a path was lost, whoever its server is.
+Mainline's client tries again 31 s after a path was lost, whoever its server is;
+where always_invalidate is N it is told to at once.
 """
-# vm: args=ours-mainline timeout=600 tier=test quick=6.12
-# vm: args=mainline-ours,ulp-ulp,mainline-mainline timeout=900 tier=all
-# vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross timeout=900 tier=all
+# vm: args=ours-mainline,mainline-ours timeout=900 tier=test quick=6.12
+# vm: args=ours-mainline.cross timeout=900 tier=test quick=6.1
+# vm: args=ulp-ulp,mainline-mainline,mainline-ours.cross,ours-ours.cross timeout=900 tier=all
 
 import os
 import pathlib
@@ -25,7 +26,8 @@ import vmlib
 KERNELS = ["6.12", "6.1"]
 NOTICE_S = 40
 RETURN_S = 75
-CASES, CASES_TWO_PATHS = 16, 17
+CASES, CASES_FAILOVER, CASES_RESTART = 16, 14, 3
+FRAGILE = "rdma_rxe of 6.1 breaks mainline's server: it registers chunks again when it retransmits"
 SECTORS = 64 << 11          # of the server's disk
 
 
@@ -49,6 +51,10 @@ class Case:
     """One setting of always_invalidate and number of paths."""
 
     def __init__(self, ktap, bed, ours, invalidate, paths):
+        release = bed.server.vm.system.release
+        self.fragile = invalidate == "Y" and bed.server not in ours and release.startswith("6.1.")
+        # To reconnect, rather than left to itself.
+        self.told = invalidate == "N" and bed.client not in ours
         self.ktap, self.bed, self.ours = ktap, bed, ours
         self.server, self.client = bed.server, bed.client
         self.invalidate, self.paths = invalidate, paths
@@ -64,6 +70,7 @@ class Case:
     def run(self):
         self.bed.rig.check()            # and forget what the kernels said of the case before
         self.server.serve(f"sess_queue_depth=64 always_invalidate={self.invalidate}")
+        self.greet()
         self.dev, error = self.client.try_map(self.server, "interop", "vda", paths=self.paths)
         if not self.check("maps", self.dev, error):
             raise vmlib.Error("not mapped")
@@ -72,11 +79,20 @@ class Case:
         self.resize()
         self.quiet()
         if self.paths > 1:
-            self.failover()
+            if self.fragile:
+                self.ktap.skip(CASES_FAILOVER, f"{self.name}: paths lost under load", FRAGILE)
+            else:
+                self.failover()
             self.restart()
         self.check("unmaps", self.client.works(f"unmap_device {self.dev}"))
         self.check("both sides unload", all(host.works("rtrs_unload", 60)
                                             for host in (self.client, self.server)))
+
+    def greet(self):
+        """rdma_cm can miss a neighbour's first answer; mainline's client asks once and gives up after 31 s."""
+        if self.client not in self.ours:
+            for network in (1, 2):
+                self.client.sh(f"ping -c 1 -w 10 10.{network}.0.{self.server.number}")
 
     def data(self):
         for rw in ("randwrite", "write"):
@@ -121,6 +137,10 @@ class Case:
     def reconnects(self, network):
         return self.client.path_file("interop", self.server, network, "stats/reconnects").split()[0]
 
+    def reconnect(self, network):
+        """It may fail, as right after a cut; then the client tries again in its own time."""
+        self.client.result(f"sysfs_write $CLT_CLASS/interop/paths/{self.client.path(self.server, network)}/reconnect 1")
+
     def lose(self, what, network, break_it, mend_it=lambda: None):
         """A path is lost under load, the other goes on, it returns."""
         before = self.reconnects(network)
@@ -130,6 +150,8 @@ class Case:
                          lambda: not self.connected(network) or self.reconnects(network) != before)
         self.check(f"{what}: the other path goes on", self.moves(3 - network))
         mend_it()
+        if self.told:
+            self.reconnect(network)
         self.ktap.within(f"{self.name}: {what}: the path returns", RETURN_S,
                          lambda: self.bed.path_returned(self.ktap, "interop", network))
         self.check(f"{what}: it carries I/O", self.moves(network))
@@ -142,7 +164,7 @@ class Case:
         self.check("load on both paths", self.moves(1) and self.moves(2))
         one = f"$CLT_CLASS/interop/paths/{client.path(server, 1)}"
         self.lose("client disconnects", 1, lambda: client.sh(f"sysfs_write {one}/disconnect 1"),
-                  lambda: client.sh(f"sysfs_write {one}/reconnect 1"))
+                  lambda: self.told or self.reconnect(1))
         two = f"$SRV_CLASS/interop/paths/{client.path(server, 2)}"
         self.lose("server disconnects", 2, lambda: server.sh(f"sysfs_write {two}/disconnect 1"))
         net = self.bed.nets[0]
@@ -159,6 +181,8 @@ class Case:
         self.ktap.within(f"{self.name}: server gone: the device closes", NOTICE_S,
                          lambda: self.client.state(self.dev) == "closed")
         self.server.serve(f"sess_queue_depth=64 always_invalidate={self.invalidate}")
+        for network in (1, 2) if self.told else ():
+            self.reconnect(network)
         self.ktap.within(f"{self.name}: server back: the device opens", RETURN_S,
                          lambda: self.client.state(self.dev) == "open")
         self.check("server back: the data are there", self.client.sha256(self.dev, 8) == digest)
@@ -177,4 +201,4 @@ def body(ktap, rig):
             Case(ktap, bed, ours, invalidate, paths).run()
 
 
-sys.exit(hosts.test(len("YN") * (CASES + CASES + CASES_TWO_PATHS), body))
+sys.exit(hosts.test(len("YN") * (CASES + CASES + CASES_FAILOVER + CASES_RESTART), body))
