@@ -66,6 +66,8 @@ struct rtrs_permit {
 #define RTRS_REQ_BUSY		BIT(0)
 #define RTRS_REQ_POSTED		BIT(1)
 #define RTRS_REQ_RESPONDED	BIT(2)
+#define RTRS_REQ_SENT		BIT(3)
+#define RTRS_REQ_ALL_DONE	(RTRS_REQ_POSTED | RTRS_REQ_RESPONDED | RTRS_REQ_SENT)
 
 /**
  * struct rtrs_clt_req - a slot on one path
@@ -89,6 +91,7 @@ struct rtrs_permit {
  * @buf: C. user message and RTRS header
  * @dma: C. mapped address of @buf
  * @mr: O. region for READ data, or for a WRITE with many elements
+ * @sent_cqe: I. handler of the send, if it reads the data pages
  * @inv_cqe: I. handler of an awaited LOCAL_INV
  */
 struct rtrs_clt_req {
@@ -112,6 +115,7 @@ struct rtrs_clt_req {
 	void *buf;
 	u64 dma;
 	struct rtrs_mr mr;
+	struct ib_cqe sent_cqe;
 	struct ib_cqe inv_cqe;
 };
 
@@ -423,6 +427,7 @@ void rtrs_clt_fence_drop_all(struct rtrs_clt_sess *sess);
 void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc);
 int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr);
 void rtrs_clt_fail_over(struct rtrs_clt_path *path);

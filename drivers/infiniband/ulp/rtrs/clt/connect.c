@@ -91,6 +91,7 @@ static int rtrs_clt_alloc_reqs(struct rtrs_clt_path *path)
 
 		req->path = path;
 		req->slot = slot;
+		req->sent_cqe.done = rtrs_clt_req_sent;
 		req->inv_cqe.done = rtrs_clt_inv_done;
 		req->buf = fault_here(alloc_reqs) ? NULL :
 			   kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_KERNEL);

@@ -9,10 +9,12 @@
  * we do and wait.
  *
  * Ownership: state 0 means idle.  The submitter sets BUSY, builds and posts, then sets POSTED.  The
- * handler of the response sets RESPONDED.  Whoever of the two comes second goes on to complete, so that
- * a response that overtakes the poster, or that a hostile server sends early, never completes a request
- * whose pages are still being posted.  Where a LOCAL_INV has to be awaited, its handler completes.  After
- * the queues of a path are drained the path's worker owns all that is left.
+ * handler of the response sets RESPONDED.  SENT means that the adapter does not read the data pages any
+ * more: an answer does not say so, for the acknowledgement may be lost, and then the pages are sent
+ * once more.  Where they are read, the handler of the send sets it, else the submitter.  Whoever of them
+ * comes last goes on to complete, so that no request is completed whose pages are still being posted or
+ * sent, however early a server answers.  Where a LOCAL_INV has to be awaited, its handler completes.
+ * After the queues of a path are drained the path's worker owns all that is left.
  *
  * Errors: whatever a server can send wrong breaks the path, with one message; it never completes a
  * request it should not.
@@ -110,8 +112,14 @@ static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
 	conf_fn(priv, error);
 }
 
-/* The request was answered and posted: finish it, or take the server's key away first. */
-static void rtrs_clt_req_answered(struct rtrs_clt_req *req)
+/* Does the send read the data pages themselves? */
+static bool rtrs_clt_req_sends_pages(const struct rtrs_clt_req *req)
+{
+	return req->dir == WRITE && req->nents;
+}
+
+/* The request was posted, sent and answered: finish it, or take the server's key away first. */
+static void rtrs_clt_req_done(struct rtrs_clt_req *req)
 {
 	struct rtrs_clt_conn *cc = req->conn;
 	struct ib_send_wr *inv;
@@ -130,6 +138,15 @@ static void rtrs_clt_req_answered(struct rtrs_clt_req *req)
 		}
 	}
 	rtrs_clt_req_finish(req, req->error);
+}
+
+/* Note a step of the request; the last one completes it. */
+static void rtrs_clt_req_step(struct rtrs_clt_req *req, int step)
+{
+	int state = atomic_fetch_or(step, &req->state) | step;
+
+	if ((state & RTRS_REQ_ALL_DONE) == RTRS_REQ_ALL_DONE)
+		rtrs_clt_req_done(req);
 }
 
 /**
@@ -155,6 +172,36 @@ void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_clt_req_finish(req, req->error);
 }
 
+static bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return false;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
+				     cc->conn.cid, ib_wc_status_msg(wc->status));
+	rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
+			    -ETIMEDOUT : -ECONNABORTED);
+	return true;
+}
+
+/**
+ * rtrs_clt_req_sent() - handler of a send that reads the data pages
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, sent_cqe);
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+
+	if (unlikely(rtrs_clt_send_failed(cc, wc)))
+		return;
+	rtrs_conn_send_completed(&cc->conn);
+	rtrs_clt_req_step(req, RTRS_REQ_SENT);
+}
+
 /**
  * rtrs_clt_send_done() - handler of all other sends
  * @cq: completion queue
@@ -166,15 +213,8 @@ void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
-					     cc->conn.cid, ib_wc_status_msg(wc->status));
-		rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
-				    -ETIMEDOUT : -ECONNABORTED);
-		return;
-	}
-	rtrs_conn_send_completed(&cc->conn);
+	if (likely(!rtrs_clt_send_failed(cc, wc)))
+		rtrs_conn_send_completed(&cc->conn);
 }
 
 /* Find the request a response is for, and check that it may be answered here and now. */
@@ -225,8 +265,7 @@ static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_
 	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr.mr->rkey;
 	cc->inv_rkey = 0;
 
-	if (atomic_fetch_or(RTRS_REQ_RESPONDED, &req->state) & RTRS_REQ_POSTED)
-		rtrs_clt_req_answered(req);
+	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
 	return 0;
 }
 
@@ -484,6 +523,7 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 		.first = &chain.wr.wr,
 		.nr = 1,
 	};
+	bool sends_pages = rtrs_clt_req_sends_pages(req);
 	size_t hdr_len, msg_len;
 	u64 off = req->data_len;
 	int nr_sge, ret;
@@ -500,13 +540,13 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 	};
 	chain.wr.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off;
 	chain.wr.rkey = rbuf->rkey;
-	chain.wr.wr.wr_cqe = &req->conn->conn.send_cqe;
+	chain.wr.wr.wr_cqe = sends_pages ? &req->sent_cqe : &req->conn->conn.send_cqe;
 	chain.wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
 	chain.wr.wr.sg_list = chain.sge;
 	chain.wr.wr.num_sge = nr_sge;
 	chain.wr.wr.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(req->slot, off + req->usr_len,
 							      path->sess->mem_bits));
-	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, false);
+	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
 	if (unlikely(ret) && chain.nr > 1)
 		rtrs_mr_unmap(&req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
 	return ret;
@@ -591,8 +631,8 @@ static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io
 	if (unlikely(ret))
 		goto err_unmap;
 	rtrs_clt_count_sent(path, io);
-	if (unlikely(atomic_fetch_or(RTRS_REQ_POSTED, &req->state) & RTRS_REQ_RESPONDED))
-		rtrs_clt_req_answered(req);
+	rtrs_clt_req_step(req, rtrs_clt_req_sends_pages(req) ? RTRS_REQ_POSTED :
+							       RTRS_REQ_POSTED | RTRS_REQ_SENT);
 	return 0;
 
 err_unmap:
