@@ -31,7 +31,7 @@ black_hole() {
 	check "path $1 healed: carries I/O" ios_grow test "$1" 50
 }
 
-ktap_plan 17
+ktap_plan 18
 topo_up 2
 topo_is_ours
 RTRS_SERVER_OPTS="sess_queue_depth=64"
@@ -53,6 +53,7 @@ diag "the longest request took $max ms"
 check "no request took long" [ "$max" -lt $((NOTICE_S * 1000)) ]
 counts=$(cat $CLT_CLASS/test/paths/*/stats/reconnects | cut -d ' ' -f 1 | sort -n | head -n 1)
 check "a reconnect is counted for each path" [ "$counts" -ge 1 ]
+check_eq "no request counts as in flight" "$(($(path_stat test 1 5) + $(path_stat test 2 5)))" 0
 must unmap_device "$dev"
 check "nothing is left on the server" wait_for 30 [ ! -e $SRV_CLASS/test ]
 
