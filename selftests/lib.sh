@@ -256,8 +256,10 @@ strerror() {
 	ENODEV) echo "No such device" ;;
 	EINVAL) echo "Invalid argument" ;;
 	EROFS) echo "Read-only file system" ;;
+	ENOSPC) echo "No space left on device" ;;
 	ERANGE) echo "Numerical result out of range" ;;
 	ENAMETOOLONG) echo "File name too long" ;;
+	EMSGSIZE) echo "Message too long" ;;
 	EPROTONOSUPPORT) echo "Protocol not supported" ;;
 	EAFNOSUPPORT) echo "Address family not supported by protocol" ;;
 	EADDRNOTAVAIL) echo "Cannot assign requested address" ;;

@@ -40,6 +40,43 @@ map_fails() {
 	}
 }
 
+# map_times_out <start>: nobody answers, so it fails, after the 10 s that the client waits
+map_times_out() {
+	local took
+	map_fails ETIMEDOUT || return 1
+	took=$(($(uptime_ms) - $1))
+	echo "after $took ms"
+	[ $took -ge 9000 ] && [ $took -le 13000 ]
+}
+
+# io_run <command>...: I/O in the background; its outcome is io_ends' to tell
+io_run() {
+	rm -f /tmp/wire.io
+	(
+		LC_ALL=C "$@" 2>/tmp/wire.err
+		echo $? >/tmp/wire.io.new
+		mv /tmp/wire.io.new /tmp/wire.io
+	) &
+}
+
+# io <dd arguments>
+io() {
+	io_run dd "$@" status=none
+}
+
+# io_ends <status> [<errno name>]: with an errno, that is why
+io_ends() {
+	wait_for 15 [ -e /tmp/wire.io ] || {
+		echo "the I/O has not ended"
+		return 1
+	}
+	is "$(cat /tmp/wire.io)" "$1" || {
+		cat /tmp/wire.err
+		return 1
+	}
+	[ -z "${2:-}" ] || is "$(cat /tmp/wire.err)" "*: $(strerror "$2")"
+}
+
 # psrv_setup: a network, our client, and the peer that listens for it
 psrv_setup() {
 	topo_up 1
@@ -65,7 +102,9 @@ psrv_accept() {
 	is "$(peer accept "$con" "$(conn_rsp "$@")")" 'established*'
 }
 
-# psrv_accept_all <path> [<field>=<number>...]: all connections of a path
+# psrv_accept_all <path> [<field>=<number>...]: all connections of a path; those behind the first one
+# with fields of their own
+PSRV_OTHERS=''
 psrv_accept_all() {
 	local path="$1" cid=0 nr=1
 	shift
@@ -75,6 +114,8 @@ psrv_accept_all() {
 		nr=$(le_at "$conn_req" 8 2)
 		[ $cid -ne 0 ] || peer recv "${path}0" 1 512 || return 1
 		psrv_accept "$path$cid" "$@" || return 1
+		# shellcheck disable=SC2086 # several fields
+		[ $cid -ne 0 ] || set -- "$@" $PSRV_OTHERS
 		cid=$((cid + 1))
 	done
 	psrv_conns=$nr
@@ -87,17 +128,36 @@ psrv_info() {
 	info_req=${info_req#*data=}
 }
 
-# psrv_chunks <path>: a buffer for each slot; $chunk_descs describes them
+# psrv_chunks <path>: a buffer for each slot; $chunk_descs describes them. With PSRV_ONE=y it is one
+# for all, in one descriptor, and its key stays.
+PSRV_ONE=''
 psrv_chunks() {
-	local slot=0 answer
+	local slot=0 len=$PSRV_CHUNK
+	[ -z "$PSRV_ONE" ] || len=$((PSRV_QD * PSRV_CHUNK))
 	chunk_descs=''
 	while [ $slot -lt $PSRV_QD ]; do
-		answer=$(peer buf mem$slot "${1}0" $PSRV_CHUNK)
-		buf_set "$answer" || return 1
-		chunk_descs=$chunk_descs$(desc "$buf_addr" "$buf_key" $PSRV_CHUNK)
-		eval "chunk_key_$slot=$buf_key chunk_addr_$slot=$buf_addr"
+		if [ $slot -eq 0 ] || [ -z "$PSRV_ONE" ]; then
+			buf_set "$(peer buf mem$slot "${1}0" $len)" || return 1
+			chunk_descs=$chunk_descs$(desc "$buf_addr" "$buf_key" $len)
+		fi
+		eval "chunk_key_$slot=$buf_key"
 		slot=$((slot + 1))
 	done
+}
+
+# chunk_at <slot> <offset>: buffer, and offset in it
+chunk_at() {
+	if [ -n "$PSRV_ONE" ]; then
+		echo "mem0 $(($1 * PSRV_CHUNK + $2))"
+	else
+		echo "mem$1 $2"
+	fi
+}
+
+# chunk_get <slot> <offset> <bytes>
+chunk_get() {
+	# shellcheck disable=SC2046 # two words
+	peer get $(chunk_at "$1" "$2") "$3"
 }
 
 # psrv_receives <path>: for requests
@@ -113,7 +173,12 @@ psrv_receives() {
 psrv_connect() {
 	local path="$1"
 	psrv_accept_all "$@" && psrv_info "$path" && psrv_chunks "$path" && psrv_receives "$path" &&
-		peer post "${path}0" send data="0100$(le16 $PSRV_QD)00000000$chunk_descs"
+		psrv_info_rsp "$path"
+}
+
+# psrv_info_rsp <path>: with what $chunk_descs has
+psrv_info_rsp() {
+	peer post "${1}0" send data="0100$(le16 $((${#chunk_descs} / 32)))00000000$chunk_descs"
 }
 
 # psrv_take <con> [<ms>]: the next request, into $req_... ; fails if there is none
@@ -125,11 +190,11 @@ psrv_take() {
 	req_len=${req_len%% *}
 	imm=$((${ev##*imm=}))
 	req_slot=$((imm >> PSRV_MEM_BITS)) req_off=$((imm & (1 << PSRV_MEM_BITS) - 1))
-	req_hdr=$(peer get mem$req_slot "$req_off" 24) || return 1
+	req_hdr=$(chunk_get $req_slot $req_off 24) || return 1
 	req_type=$(le_at "$req_hdr" 0 2)
 	req_usr_len=$(le_at "$req_hdr" 2 2)
 	req_data=$((req_off - req_usr_len))
-	req_usr=$(peer get mem$req_slot $req_data "$req_usr_len")
+	req_usr=$(chunk_get $req_slot $req_data "$req_usr_len")
 	req_flags=0 req_sg=0 req_addr='' req_key=0 req_room=0
 	[ "$req_type" -eq 3 ] || return 0
 	req_flags=$(le_at "$req_hdr" 4 2)
@@ -163,26 +228,38 @@ psrv_complete() {
 		peer post "$1" write-imm imm="$imm"
 		return
 	fi
-	eval "peer inv $1 \$chunk_key_$2" || return 1
-	buf_set "$(peer rereg mem"$2" "$1")" || return 1
-	eval "chunk_key_$2=$buf_key"
+	eval "buf_key=\$chunk_key_$2"
+	if [ -z "$PSRV_ONE" ]; then
+		peer inv "$1" "$buf_key" || return 1
+		buf_set "$(peer rereg mem"$2" "$1")" || return 1
+		eval "chunk_key_$2=$buf_key"
+	fi
 	peer post "$1" send-imm imm="$imm" data="0400$(le16 "$2")$(le32 "$buf_key")"
 }
 
-# psrv_open_rsp <sectors>: RNBD OPEN_RSP, device id 3, 512 byte blocks, no cache
+# psrv_open_rsp <sectors>: RNBD OPEN_RSP, device id 3, 512 byte blocks, of which so many can be discarded
+# at once; bits of the cache: 1 FUA, 2 write-back
+PSRV_DISCARD=0 PSRV_CACHE=0
 psrv_open_rsp() {
-	printf '0300000003000000%s%s%s00020002800000000000%s' "$(le64 "$1")" "$(le32 $PSRV_MAX_SECTORS)" \
-		"$(bytes 16)" "$(bytes 10)"
+	printf '0300000003000000%s%s%s%s%s%s000200028000000000%02x%s' "$(le64 "$1")" \
+		"$(le32 $PSRV_MAX_SECTORS)" "$(bytes 4)" "$(le32 $PSRV_DISCARD)" \
+		"$(le32 $((PSRV_DISCARD ? 512 : 0)))" "$(bytes 4)" "$PSRV_CACHE" "$(bytes 10)"
 }
 
 # psrv_data_of <con> <bytes>: whatever the slot's chunk has
 psrv_data_of() {
-	peer post "$1" write buf=mem"$req_slot" len="$2" raddr=0x"$req_addr" rkey="$req_key"
+	local at
+	at=$(chunk_at "$req_slot" 0)
+	peer post "$1" write buf="${at% *}" off="${at#* }" len="$2" raddr=0x"$req_addr" rkey="$req_key"
 }
 
 # psrv_serve <con> [<ms>]: answer one request as a server would, never mind the data
 psrv_serve() {
-	psrv_take "$1" "${2:-15000}" || return 1
+	psrv_take "$1" "${2:-15000}" && psrv_answer "$1"
+}
+
+# psrv_answer <con>: to the request that was taken
+psrv_answer() {
 	case $req_usr in
 	0000*) psrv_data "$1" "0100000002$(bytes 31)" ;;
 	0200*) psrv_data "$1" "$(psrv_open_rsp $PSRV_SECTORS)" ;;
@@ -205,6 +282,12 @@ psrv_map() {
 	done
 	is "$(cat /tmp/wire.map)" 0 || return 1
 	psrv_dev=$(mapped_node "$sess" /dev/wire)
+}
+
+# psrv_unmap <path>: of a device that is open; CLOSE is answered, or it would be waited for
+psrv_unmap() {
+	unmap_device "$psrv_dev" force &
+	psrv_serve "${1}0" && is "$req_usr" "$(rnbd_close 3)" && wait $!
 }
 
 # psrv_gone <path>: its connections and memory

@@ -32,7 +32,7 @@ comes() {
 	shift 2
 	[ "$fam" = 4 ] || CLT_ADDR='?fd00:1::1?'
 	psrv_accept_all "$path" "$@" && psrv_info "$path" && psrv_receives "$path" &&
-		peer post "${path}0" send data="0100$(le16 $PSRV_QD)00000000$chunk_descs"
+		psrv_info_rsp "$path"
 }
 
 # fence_asked <con> <number of a path> [<ms>]
