@@ -61,6 +61,18 @@ goes_on() {
 	asked && psrv_accept j0 "$@" && psrv_request j1 && is_request 1 1 1
 }
 
+# bad_other <name> <hex of the accept, or ->: con 1 is accepted so
+bad_other() {
+	check_here "con 1 with $1: the client disconnects both" other_disconnects "$2"
+	check_here "and map_device fails" map_fails ECONNRESET
+	peer destroy j1 >/dev/null
+	peer destroy j0 >/dev/null
+}
+
+other_disconnects() {
+	goes_on && is "$(peer accept j1 "$1")" 'established*' && are_closed j1 j0
+}
+
 # rejected <name> <errno of map_device> <hex> [<reason>]
 rejected() {
 	local name="$1" errno="$2"
@@ -74,7 +86,7 @@ rejects() {
 	asked && peer reject j0 "$@" && map_fails "$errno"
 }
 
-ktap_plan 56
+ktap_plan 66
 psrv_setup
 psrv_mode=N
 
@@ -127,16 +139,28 @@ must peer destroy j0
 must map_fails ECONNRESET
 
 # The other connections' answers are looked at too.
-check_here "con 1 with wrong magic" goes_on
-must psrv_accept j1 magic=0
-check_here "all are disconnected" are_closed j1 j0
-check_here "and map_device fails" map_fails ECONNRESET
+bad_other "wrong magic" "$(conn_rsp magic=0)"
+bad_other "major version 3" "$(conn_rsp version=0x0300)"
+bad_other "an errno" "$(conn_rsp errno=-5)"
+bad_other "no private data" -
+
+# No answer at all.
+must asked
+start=$(uptime_ms)
+check_here "con 0 is never answered: map_device fails after 10 s" map_times_out "$start"
+must peer destroy j0
+must goes_on
+start=$(uptime_ms)
+check_here "con 1 is never answered: map_device fails after 10 s" map_times_out "$start"
+check_here "and con 0 is disconnected" are_closed j0
 must peer destroy j1
 must peer destroy j0
 
 # Rejects (2.4, 2.6).
 rejected "ECONNRESET" ECONNRESET "$(conn_reject -104)"
 rejected "EPERM" EPERM "$(conn_reject -1)"
+rejected "ENXIO" ENXIO "$(conn_reject -6)"
+rejected "EEXIST" EEXIST "$(conn_reject -17)"
 rejected "ENOMEM" ENOMEM "$(conn_reject -12)"
 rejected "EBUSY" EBUSY "$(conn_reject -16)"
 rejected "no errno" ECONNRESET "$(conn_reject 0)"
