@@ -14,28 +14,6 @@
 
 CASES_PER_MODE=24
 
-# io <dd arguments>: in the background; its outcome is io_ends' to tell
-io() {
-	rm -f /tmp/wire.io
-	(
-		LC_ALL=C dd "$@" status=none 2>/tmp/wire.err
-		echo $? >/tmp/wire.io.new
-		mv /tmp/wire.io.new /tmp/wire.io
-	) &
-}
-
-# io_ends <status>
-io_ends() {
-	wait_for 15 [ -e /tmp/wire.io ] || {
-		echo "the I/O has not ended"
-		return 1
-	}
-	is "$(cat /tmp/wire.io)" "$1" || {
-		cat /tmp/wire.err
-		return 1
-	}
-}
-
 io_waits() {
 	sleep 1
 	[ ! -e /tmp/wire.io ]
@@ -51,7 +29,7 @@ is_read() {
 is_write() {
 	local len=$((${#1} / 2))
 	is "$req_type $req_data" "2 $len" && is "$req_usr" "$2" &&
-		is "$req_len" $((len + ${#2} / 2 + 4)) && is "$(peer get mem"$req_slot" 0 $len)" "$1"
+		is "$req_len" $((len + ${#2} / 2 + 4)) && is "$(chunk_get "$req_slot" 0 $len)" "$1"
 }
 
 # takes_read <con> <bytes> <usr>
@@ -68,25 +46,29 @@ takes_open() {
 	psrv_take w0 && is_read 56 "$(rnbd_open /dev/wire)"
 }
 
-# read_512 <errno>: a sector is asked for, answered with it, and dd ends so
+# read_512 <errno> [<its name here>]: a sector is asked for, answered with it, and dd ends so
 read_512() {
 	io if="$psrv_dev" of=/tmp/wire.out bs=512 count=1 skip=1 iflag=direct
 	takes_read w1 512 "$(rnbd_io 3 1 0x100 512 '????')" || return 1
 	[ "$1" -ne 0 ] || psrv_data w1 "$(bytes 512 5a)" || return 1
 	psrv_done w1 "$1" || return 1
 	[ "$1" -eq 0 ] || {
-		io_ends 1
+		io_ends 1 "$2"
 		return
 	}
 	io_ends 0 && is "$(od -An -v -tx1 /tmp/wire.out | tr -d ' \n')" "$(bytes 512 5a)"
 }
 
-# write_512 <errno>
+# write_512 <errno> [<its name here>]
 write_512() {
 	io if=/tmp/wire.in of="$psrv_dev" bs=512 count=1 seek=2 oflag=direct
 	# A synchronous write, as O_DIRECT is.
 	takes_write w1 "$(bytes 512 a5)" "$(rnbd_io 3 2 0x101 512 '????')" && psrv_done w1 "$1" || return 1
-	[ "$1" -eq 0 ] && io_ends 0 || io_ends 1
+	if [ "$1" -eq 0 ]; then
+		io_ends 0
+	else
+		io_ends 1 "$2"
+	fi
 }
 
 # Each slot more than once, perhaps: which one is next is the client's choice. Where there are new
@@ -95,6 +77,15 @@ each_key() {
 	local nr=0
 	while [ $nr -lt 6 ]; do
 		write_512 0 || return 1
+		nr=$((nr + 1))
+	done
+}
+
+# unknown_imms <con> <imm>: more than the client has receives; each has to be posted again
+unknown_imms() {
+	local nr=0
+	while [ $nr -lt 3 ]; do
+		peer post "$1" write-imm imm="$2" nr=400 && all_sent "$1" || return 1
 		nr=$((nr + 1))
 	done
 }
@@ -164,14 +155,14 @@ suite() {
 	check_here "$m: READ of a sector" read_512 0
 	check_here "$m: WRITE of a sector" write_512 0
 	check_here "$m: slot after slot, with the keys that were given" each_key
-	check_here "$m: READ fails with EIO" read_512 -5
-	check_here "$m: WRITE fails with ENOSPC" write_512 -28
-	check_here "$m: READ fails with 511" read_512 -511
+	check_here "$m: READ fails with EIO" read_512 -5 EIO
+	check_here "$m: WRITE fails with ENOSPC" write_512 -28 ENOSPC
+	check_here "$m: READ fails with 511, which is no errno here: EIO" read_512 -511 EIO
 	check_here "$m: the path lives on" read_512 0
 
 	# What is no answer (3).
-	check_here "$m: immediates of unknown types are ignored" peer post w1 write-imm imm=0x30000000 nr=40
-	check_here "$m: on con 0 too" peer post w0 write-imm imm=0xf0000007 nr=40
+	check_here "$m: immediates of unknown types are ignored" unknown_imms w1 0x30000000
+	check_here "$m: on con 0 too" unknown_imms w0 0xf0000007
 	check_here "$m: what only clients send too" peer post w1 write-imm imm=0x04000000
 	check_here "$m: the path lives on" read_512 0
 	check_here "$m: HB_MSG is answered on con 0" heartbeat w0
@@ -189,8 +180,10 @@ suite() {
 	else
 		breaks "WRITE with immediate, new keys were announced" rsp_without_key
 		breaks "RKEY_RSP of 7 bytes" rsp_msg 7
+		breaks "RKEY_RSP of 9 bytes" rsp_msg 9
 		breaks "RKEY_RSP of another type" rsp_msg type
 		breaks "RKEY_RSP of another slot" rsp_msg slot
+		breaks "RKEY_RSP of another slot, in the high byte" rsp_msg high
 	fi
 	must unmap_done
 	check_here "$m: all is gone" [ ! -d $CLT_CLASS/wire ]
@@ -228,17 +221,20 @@ rsp_msg() {
 	local msg="0400$(le16 "$req_slot")00000000"
 	case $1 in
 	7) msg=${msg%??} ;;
+	9) msg=${msg}00 ;;
 	type) msg=0500${msg#????} ;;
 	slot) msg="0400$(le16 $((req_slot + 1)))00000000" ;;
+	high) msg="0400$(le16 $((req_slot + 256)))00000000" ;;
 	esac
 	rsp w1 "$(good_imm)" "$msg"
 }
 
 unmap_done() {
-	unmap_device "$psrv_dev" force && psrv_gone w
+	psrv_unmap w && psrv_gone w
 }
 
-ktap_plan $((2 * CASES_PER_MODE))
+# Two more where there are new keys.
+ktap_plan $((2 * CASES_PER_MODE + 2))
 psrv_setup
 must dd if=/dev/zero bs=512 count=1 status=none | tr '\000' '\245' >/tmp/wire.in
 
