@@ -14,29 +14,19 @@
 
 # More than the client copies, in one request.
 BIG=139264
-PSRV_CHUNK=200704 PSRV_SECTORS=512 PSRV_MAX_SECTORS=384
+# So many of them one after the other take more receives than the client has.
+MANY=32
+PSRV_CHUNK=200704 PSRV_SECTORS=$((MANY * BIG / 512)) PSRV_MAX_SECTORS=384
 
-# io_start <bytes>: a READ in the background
-io_start() {
-	rm -f /tmp/wire.io /tmp/wire.out
-	(
-		dd if="$psrv_dev" of=/tmp/wire.out bs="$1" count=1 iflag=direct status=none 2>/dev/null
-		echo $? >/tmp/wire.io.new
-		mv /tmp/wire.io.new /tmp/wire.io
-	) &
-}
-
-io_ends() {
-	wait_for 15 [ -e /tmp/wire.io ] || {
-		echo "the I/O has not ended"
-		return 1
-	}
-	is "$(cat /tmp/wire.io)" "$1"
+# reads <bytes> <number>: in the background
+reads() {
+	rm -f /tmp/wire.out
+	io if="$psrv_dev" of=/tmp/wire.out bs="$1" count="$2" iflag=direct
 }
 
 # asks <bytes> <flags>: the request is taken
 asks() {
-	io_start "$1"
+	reads "$1" 1
 	psrv_take w1 && is "$req_type $req_flags $req_sg $req_room" "3 $2 1 $1" &&
 		is "$req_usr" "$(rnbd_io 3 0 0x100 "$1" '????')"
 }
@@ -70,6 +60,17 @@ inv_and_answer() {
 	peer post w1 send-inv inv="$req_key" && answer 2 "${1:-0}"
 }
 
+# Each completion takes two receives, and each of them is posted again.
+many() {
+	local nr=0
+	reads $BIG $MANY
+	while [ $nr -lt $MANY ]; do
+		psrv_take w1 && is "$req_flags $req_room" "1 $BIG" && inv_and_answer || return 1
+		nr=$((nr + 1))
+	done
+	io_ends 0 && all_sent w1
+}
+
 # key_is_dead: that of the last READ; trying it costs the path
 key_is_dead() {
 	refuses w1 peer post w1 write data=ff raddr=0x"$req_addr" rkey="$req_key" && are_closed w1 w0
@@ -82,11 +83,11 @@ again() {
 }
 
 # Whatever the client makes of the lie: when the READ has ended, its memory is shut. If it gave up the
-# path, nothing can be written at all.
+# path, nothing can be written at all. Trying it costs the path here too.
 no_longer_writable() {
 	asks $BIG 1 && put_data && "$@" && wait_for 15 [ -e /tmp/wire.io ] || return 1
 	peer post w1 write data=ff raddr=0x"$req_addr" rkey="$req_key"
-	is "$(peer sent w1 10000)" 'failed *'
+	is "$(peer sent w1 10000)" 'failed *' && are_closed w1 w0
 }
 
 other_key() {
@@ -103,6 +104,7 @@ suite() {
 	check_here "$psrv_mode: and ends" io_ends 0
 	good "SEND_WITH_INV, type 2" inv_and_answer
 	good "the same again" inv_and_answer
+	check_here "$psrv_mode: and $MANY times more" many
 	check_here "$psrv_mode: the key opens nothing after that" key_is_dead
 	again
 	good "no SEND_WITH_INV, type 1: the client invalidates it" answer 1 0
@@ -111,7 +113,7 @@ suite() {
 	again
 	check_here "$psrv_mode: READ that fails" asks $BIG 1
 	check_here "$psrv_mode: with SEND_WITH_INV, type 2" inv_and_answer 5
-	check_here "$psrv_mode: dd fails" io_ends 1
+	check_here "$psrv_mode: dd fails" io_ends 1 EIO
 	check_here "$psrv_mode: the key opens nothing after that" key_is_dead
 	again
 	check_here "$psrv_mode: type 2 without SEND_WITH_INV: not believed" no_longer_writable answer 2 0
@@ -122,11 +124,11 @@ suite() {
 	must put_data
 	must inv_and_answer
 	check_here "$psrv_mode: to the end" io_ends 0
-	must unmap_device "$psrv_dev" force
+	must psrv_unmap w
 	psrv_gone w
 }
 
-ktap_plan 32
+ktap_plan 34
 psrv_setup
 
 psrv_mode=N
