@@ -56,11 +56,10 @@ comes_back() {
 	shift
 	asks w0 0 "$recon" && peer recv w0 1 512 && psrv_accept w0 "$@" && asks w1 1 "$recon" &&
 		psrv_accept w1 "$@" && psrv_info w && is "$info_req" "$(info_req wire)" &&
-		psrv_chunks w && psrv_receives w &&
-		peer post w0 send data="0100$(le16 $PSRV_QD)00000000$chunk_descs"
+		psrv_chunks w && psrv_receives w && psrv_info_rsp w
 }
 
-ktap_plan 24
+ktap_plan 27
 psrv_setup
 psrv_mode=N
 must psrv_map w wire
@@ -126,6 +125,17 @@ check_here "smaller requests than before are taken" comes_back 11 io=4096 hdr=81
 must psrv_serve w0
 must psrv_serve w0
 check_here "the disk stays closed, which says why" wait_for 10 kmsg_has 'carries less in one request than before'
+check_eq "its state" "$(dev_state "$psrv_dev")" closed
+
+# Nor does a larger size raise it again.
+must peer disconnect w0
+must are_closed w1
+psrv_gone w
+kmsg_mark
+check_here "the size of before is taken" comes_back 12
+must psrv_serve w0
+must psrv_serve w0
+check_here "the session stays with the smaller one, the disk closed" wait_for 10 kmsg_has 'carries less in one request than before'
 check_eq "its state" "$(dev_state "$psrv_dev")" closed
 
 must unmap_device "$psrv_dev" force
