@@ -657,8 +657,8 @@ static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *i
 	paths = rcu_dereference(sess->paths);
 	while (paths && (path = rtrs_clt_mp_next(sess, paths, tried))) {
 		ret = rtrs_clt_send_on(path, io);
-		/* Wrong on one path is wrong on all. */
-		if (!ret || ret == -EMSGSIZE || ret == -EINVAL || ret == -EBUSY)
+		/* Wrong on one path is wrong on all, but for its length: chunks may be of different sizes. */
+		if (!ret || ret == -EINVAL || ret == -EBUSY)
 			break;
 	}
 	rcu_read_unlock();
