@@ -16,11 +16,25 @@ wire_server() {
 	must wait_for 5 [ -d $SRV_CTL ]
 }
 
-# clt_connect <con> [<field of the request>=<number>...]: the answer to it
+# clt_connect <con> [<field of the request>=<number>...]: the answer to it. With CLT_RNR a send is tried
+# again so many times when the server has no receive, else for ever.
 clt_connect() {
 	local con="$1"
 	shift
-	peer connect "$con" "$CLT_ADDR" "$SRV_ADDR" "$SRV_PORT" "$(conn_req "$@")"
+	# shellcheck disable=SC2086 # a word, or none
+	peer connect "$con" "$CLT_ADDR" "$SRV_ADDR" "$SRV_PORT" "$(conn_req "$@")" ${CLT_RNR:+rnr=$CLT_RNR}
+}
+
+# only_zeros <hex>
+only_zeros() {
+	is "$(printf %s "$1" | tr -d 0)" ''
+}
+
+# refused <errno> <answer>: consumer defined, with errno and nothing else
+refused() {
+	local wanted
+	wanted="rejected 28 $(conn_reject "$1")"
+	is "$2" "$wanted*" && only_zeros "${2#"$wanted"}"
 }
 
 # clt_connect_all <path> <connections> [<field>=<number>...]; sets clt_rsp to the answer to the first

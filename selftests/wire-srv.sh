@@ -95,11 +95,13 @@ psrv_request() {
 	conn_req=${conn_req#* }
 }
 
-# psrv_accept <con> [<field of the response>=<number>...]
+# psrv_accept <con> [<field of the response>=<number>...]. With PSRV_RNR a send is tried again so many
+# times when the client has no receive, else for ever.
 psrv_accept() {
 	local con="$1"
 	shift
-	is "$(peer accept "$con" "$(conn_rsp "$@")")" 'established*'
+	# shellcheck disable=SC2086 # a word, or none
+	is "$(peer accept "$con" "$(conn_rsp "$@")" ${PSRV_RNR:+rnr=$PSRV_RNR})" 'established*'
 }
 
 # psrv_accept_all <path> [<field>=<number>...]: all connections of a path; those behind the first one

@@ -41,7 +41,7 @@ no_qp() {
 	[ "$(rdma resource show qp | grep -c 'type RC')" -eq 0 ]
 }
 
-ktap_plan 39
+ktap_plan 43
 topo_up 1
 topo_is_ours
 peer_load
@@ -63,6 +63,8 @@ wrong "-EINVAL: connect: hex: not all*" connect a - $SRV_ADDR 1 12zz
 wrong "-EINVAL: connect: dst=1.2.3 port=1: *" connect a - 1.2.3 1 -
 wrong "-EINVAL: connect: dst=10.1.0.2 port=99999: *" connect a - 10.1.0.2 99999 -
 wrong "-EINVAL: connect: con=a: cannot connect" connect a $CLT_ADDR $SRV_ADDR $SRV_PORT "$(bytes 57)"
+wrong "-EINVAL: connect: rnr=8: *" connect a - $SRV_ADDR 1 - rnr=8
+wrong "-EINVAL: connect: retries=1: wants rnr=<retries>" connect a - $SRV_ADDR 1 - retries=1
 wrong "-EINVAL: request: ms=130000: *" request a 130000
 check_here "a port where nobody listens" is "$(peer connect a $CLT_ADDR $SRV_ADDR 9 -)" 'rejected 8 *'
 check_here "a request that does not come" timed_out request a 500
@@ -77,6 +79,10 @@ wrong "-EINVAL: post: imm=0x100000000: *" post a0 write-imm imm=0x100000000
 wrong "-ENOENT: post: buf=none: *" post a0 send buf=none
 wrong "-EINVAL: buf: bytes=0: *" buf b a0 0
 wrong "-EINVAL: buf: bytes=2000000: *" buf b a0 2000000
+check_here "what the other side asked for" is "$(peer params a0)" 'retry=* rnr=* rd=*/* flow=* srq=*'
+CLT_RNR=0 clt_connect r sess=3 path=3 cid=1 >/dev/null
+must peer post r write-imm imm=0x30000000
+check_here "sends that are not tried again" is "$(peer sent r 10000)" 'failed 13 *'
 check_here "a buffer" is "$(peer buf b a0 4096)" 'addr=0x* rkey=0x*'
 wrong "-EEXIST: buf: buf=b: *" buf b a0 4096
 wrong "-ERANGE: get: off=4000 len=97: *" get b 4000 97

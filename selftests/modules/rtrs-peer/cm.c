@@ -66,6 +66,9 @@ static void peer_cm_keep(struct peer_con *con, const struct rdma_cm_event *event
 	con->cm.status = event->status;
 	con->cm.len = param->private_data ? param->private_data_len : 0;
 	memcpy(con->cm.data, param->private_data, con->cm.len);
+	/* Only requests and accepts come with a queue pair. */
+	if (param->qp_num)
+		con->param = *param;
 }
 
 static int peer_cm_new_request(struct rdma_cm_id *id, const struct rdma_cm_event *event)
@@ -356,8 +359,72 @@ static int peer_cm_get_data(struct peer_cmd *cmd, const char *word, u8 **data, s
 	return peer_error(cmd, -EINVAL, "hex: %zu bytes, wants up to %d", *len, U8_MAX);
 }
 
+static int peer_cm_get_rnr(struct peer_cmd *cmd, const char *word, u32 *rnr)
+{
+	if (strncmp(word, "rnr=", 4))
+		return peer_error(cmd, -EINVAL, "%s: wants rnr=<retries>", word);
+	return peer_get_u32(cmd, "rnr", word + 4, 7, rnr);
+}
+
+/*
+ * How often our own sends are tried again when the other side has no receive.  The other side's request
+ * or accept has set it; it can be changed only while the send queue is drained.
+ */
+static int peer_cm_set_rnr(struct peer_cmd *cmd, struct peer_con *con, u32 rnr)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_SQD, .rnr_retry = rnr };
+	int ret;
+
+	reinit_completion(&con->cm_done);
+	ret = ib_modify_qp(con->id->qp, &attr, IB_QP_STATE);
+	if (ret)
+		return peer_error(cmd, ret, "con=%s: cannot drain the send queue", con->name);
+	ret = peer_cm_wait(cmd, con, "draining the send queue");
+	if (ret)
+		return ret;
+	ret = ib_modify_qp(con->id->qp, &attr, IB_QP_RNR_RETRY);
+	attr.qp_state = IB_QPS_RTS;
+	if (!ret)
+		ret = ib_modify_qp(con->id->qp, &attr, IB_QP_STATE);
+	return ret ? peer_error(cmd, ret, "con=%s: rnr=%u", con->name, rnr) : 0;
+}
+
+/* The outcome of connecting; if it is good the last word, "rnr=", comes into force. */
+static int peer_cm_finish(struct peer_cmd *cmd, struct peer_con *con, u32 rnr, bool set_rnr)
+{
+	int ret = 0;
+
+	if (set_rnr && con->cm.event == RDMA_CM_EVENT_ESTABLISHED)
+		ret = peer_cm_set_rnr(cmd, con, rnr);
+	if (!ret)
+		peer_cm_say_outcome(cmd, con);
+	return ret;
+}
+
 /**
- * peer_cmd_accept() - "accept <con> <hex>": accept a request, with private data
+ * peer_cmd_params() - "params <con>": what the other side's request or accept asked for
+ * @cmd: the command
+ *
+ * Answers "retry=<retries> rnr=<retries> rd=<responder resources>/<initiator depth> flow=<0|1>
+ * srq=<0|1>".
+ *
+ * Context: process; peer_mutex held.
+ * Return: 0, or negative errno and the answer says why.
+ */
+int peer_cmd_params(struct peer_cmd *cmd)
+{
+	const struct peer_con *con = peer_con_find(cmd, cmd->argv[1]);
+
+	if (!con)
+		return -ENOENT;
+	peer_say(cmd, "retry=%u rnr=%u rd=%u/%u flow=%u srq=%u", con->param.retry_count,
+		 con->param.rnr_retry_count, con->param.responder_resources,
+		 con->param.initiator_depth, con->param.flow_control, con->param.srq);
+	return 0;
+}
+
+/**
+ * peer_cmd_accept() - "accept <con> <hex> [rnr=<retries>]": accept a request, with private data
  * @cmd: the command
  *
  * Answers "established", or "failed <status> <event>".
@@ -369,13 +436,18 @@ int peer_cmd_accept(struct peer_cmd *cmd)
 {
 	struct rdma_conn_param param = { .retry_count = 7, .rnr_retry_count = 7 };
 	struct peer_con *con = peer_con_find(cmd, cmd->argv[1]);
+	bool set_rnr = cmd->argc > 3;
+	u32 rnr = 0;
 	size_t len;
 	u8 *data;
-	int ret;
+	int ret = 0;
 
 	if (!con)
 		return -ENOENT;
-	ret = peer_cm_get_data(cmd, cmd->argv[2], &data, &len);
+	if (set_rnr)
+		ret = peer_cm_get_rnr(cmd, cmd->argv[3], &rnr);
+	if (!ret)
+		ret = peer_cm_get_data(cmd, cmd->argv[2], &data, &len);
 	if (ret)
 		return ret;
 	param.private_data = data;
@@ -386,9 +458,7 @@ int peer_cmd_accept(struct peer_cmd *cmd)
 	if (ret)
 		return peer_error(cmd, ret, "con=%s: cannot accept", con->name);
 	ret = peer_cm_wait(cmd, con, "accepted, but not established");
-	if (!ret)
-		peer_cm_say_outcome(cmd, con);
-	return ret;
+	return ret ? ret : peer_cm_finish(cmd, con, rnr, set_rnr);
 }
 
 /**
@@ -495,7 +565,7 @@ static int peer_cm_connect(struct peer_cmd *cmd, struct peer_con *con, const u8 
 }
 
 /**
- * peer_cmd_connect() - "connect <con> <src>|- <dst> <port> <hex>": connect, with private data
+ * peer_cmd_connect() - "connect <con> <src>|- <dst> <port> <hex> [rnr=<retries>]": connect
  * @cmd: the command
  *
  * Answers "established <private data>", "rejected <reason> <private data>" or "failed <status> <event>".
@@ -506,12 +576,16 @@ static int peer_cm_connect(struct peer_cmd *cmd, struct peer_con *con, const u8 
  */
 int peer_cmd_connect(struct peer_cmd *cmd)
 {
+	bool set_rnr = cmd->argc > 6;
 	struct peer_con *con;
+	u32 rnr = 0;
 	size_t len;
 	u8 *data;
 	int ret;
 
 	ret = peer_con_check_new(cmd, cmd->argv[1]);
+	if (!ret && set_rnr)
+		ret = peer_cm_get_rnr(cmd, cmd->argv[6], &rnr);
 	if (!ret)
 		ret = peer_cm_get_data(cmd, cmd->argv[5], &data, &len);
 	if (ret)
@@ -532,7 +606,7 @@ int peer_cmd_connect(struct peer_cmd *cmd)
 	ret = peer_cm_connect(cmd, con, data, len);
 	kfree(data);
 	if (!ret)
-		peer_cm_say_outcome(cmd, con);
+		ret = peer_cm_finish(cmd, con, rnr, set_rnr);
 	if (ret || con->cm.event != RDMA_CM_EVENT_ESTABLISHED) {
 		list_del(&con->entry);
 		peer_con_destroy(con);

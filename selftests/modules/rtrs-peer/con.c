@@ -44,6 +44,8 @@ static void peer_con_qp_event(struct ib_event *event, void *ctx)
 	/* Errors show in completions. */
 	if (event->event == IB_EVENT_COMM_EST)
 		rdma_notify(con->id, IB_EVENT_COMM_EST);
+	else if (event->event == IB_EVENT_SQ_DRAINED)
+		complete(&con->cm_done);
 }
 
 /**

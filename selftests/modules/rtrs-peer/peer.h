@@ -135,7 +135,8 @@ struct peer_cm_result {
  * @sends: posted by the command "post" and not completed yet
  * @send_status: the first failure among those since the command "sent" told it, IB_WC_SUCCESS if none
  * @cm: written by the handler before it completes @cm_done, read after that
- * @cm_done: a step of connecting is over
+ * @param: what the other side's request or accept asked for; as @cm
+ * @cm_done: a step of connecting is over, or the send queue is drained
  * @established: events go to "wait" from now on; written by the handler only
  */
 struct peer_con {
@@ -151,6 +152,7 @@ struct peer_con {
 	unsigned int sends;
 	enum ib_wc_status send_status;
 	struct peer_cm_result cm;
+	struct rdma_conn_param param;
 	struct completion cm_done;
 	bool established;
 };
@@ -219,6 +221,7 @@ int peer_cmd_request(struct peer_cmd *cmd);
 int peer_cmd_accept(struct peer_cmd *cmd);
 int peer_cmd_reject(struct peer_cmd *cmd);
 int peer_cmd_connect(struct peer_cmd *cmd);
+int peer_cmd_params(struct peer_cmd *cmd);
 int peer_cmd_disconnect(struct peer_cmd *cmd);
 void peer_cm_unlisten(void);
 void peer_cm_drop_requests(const struct ib_device *dev);

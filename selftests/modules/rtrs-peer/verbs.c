@@ -43,6 +43,7 @@ struct peer_wr {
  * @raddr: remote address
  * @rkey: remote key
  * @imm: immediate, CPU order
+ * @step: the immediate grows by this each time
  * @inv: key that SEND with invalidate carries
  */
 struct peer_post {
@@ -56,6 +57,7 @@ struct peer_post {
 	u64 raddr;
 	u32 rkey;
 	u32 imm;
+	u32 step;
 	u32 inv;
 };
 
@@ -274,10 +276,12 @@ static int peer_post_get_arg(struct peer_cmd *cmd, struct peer_post *post, char 
 		return peer_get_u32(cmd, word, val, U32_MAX, &post->rkey);
 	if (!strcmp(word, "imm"))
 		return peer_get_u32(cmd, word, val, U32_MAX, &post->imm);
+	if (!strcmp(word, "step"))
+		return peer_get_u32(cmd, word, val, U32_MAX, &post->step);
 	if (!strcmp(word, "inv"))
 		return peer_get_u32(cmd, word, val, U32_MAX, &post->inv);
 	return peer_error(cmd, -EINVAL,
-			  "%s: wants data, buf, off, len, nr, raddr, rkey, imm or inv", word);
+			  "%s: wants data, buf, off, len, nr, raddr, rkey, imm, step or inv", word);
 }
 
 static int peer_post_get(struct peer_cmd *cmd, struct peer_post *post)
@@ -360,6 +364,7 @@ int peer_cmd_post(struct peer_cmd *cmd)
 		ret = peer_post_one(con, &post);
 		if (ret)
 			peer_error(cmd, ret, "con=%s: %u of %u", con->name, i + 1, post.nr);
+		post.imm += post.step;
 	}
 	kfree(post.data);
 	return ret;
