@@ -13,6 +13,11 @@
 
 ids=100
 
+# What handling INFO_REQ allocates and posts, and which time of it fails. The second send is INFO_RSP.
+FAULTS_INFO='rtrs-server/alloc_bufs:1 rtrs-server/alloc_bufs:3 rtrs-core/mr_alloc:1 rtrs-core/mr_alloc:5
+	rtrs-server/alloc_reqs:1 rtrs-core/post_recv:1 rtrs-core/mr_map:2 rtrs-server/alloc_info:1
+	rtrs-core/post_send:1 rtrs-core/post_send:2'
+
 # refuses <hex of the first message>: no answer, all connections are closed
 refuses() {
 	ids=$((ids + 1))
@@ -69,11 +74,29 @@ no_cid1() {
 # out_of_turn <op and more>: before INFO_REQ
 out_of_turn() {
 	ids=$((ids + 1))
-	clt_connect_all x 2 path=$ids sess=$ids && peer post x0 "$@" && are_closed x0 x1 &&
+	clt_connect_all x 2 path=$ids sess=$ids && peer recv x0 4 512 && peer post x0 "$@" &&
+		are_closed x0 x1 && peer destroy x0 && peer destroy x1
+}
+
+# starved <fault point> <number>: it fails at its passage of this number after INFO_REQ
+starved() {
+	ids=$((ids + 1))
+	clt_connect_all x 2 path=$ids sess=$ids && peer recv x0 4 512 && fault_arm "$1" "$2" &&
+		peer post x0 send data="$(info_req starved)" && are_closed x0 x1 && fault_fired "$1" &&
 		peer destroy x0 && peer destroy x1
 }
 
-ktap_plan 36
+# no_receive <con>: what is sent on it fails
+no_receive() {
+	peer post "$1" write-imm imm=0x30000000 && is "$(peer sent "$1" 10000)" 'failed 13 *'
+}
+
+# burst <con> <number>: so many messages find a receive each
+burst() {
+	peer post "$1" write-imm imm=0x30000000 nr="$2" && all_sent "$1"
+}
+
+ktap_plan 62
 topo_up 1
 topo_is_ours
 peer_load
@@ -114,14 +137,13 @@ bad "name of another session" "$(info_req taken)"
 check_here "the other session works on" clt_works a
 other_name() {
 	CLT_ADDR=fd00:1::1 SRV_ADDR=fd00:1::2 clt_connect_all b 2 path=2 sess=1 &&
-		peer post b0 send data="$(info_req "$1")"
+		peer recv b0 1 512 && peer post b0 send data="$(info_req "$1")"
 }
 check_here "second path with another name than the first" other_name different
-check_here "is closed" are_closed b0 b1
+check_here "is closed without answer" are_closed b0 b1
 must peer destroy b0
 must peer destroy b1
 check_here "second path with the name of the first" other_name taken
-must peer recv b0 1 512
 check_here "is answered" is "$(peer wait b0 10000)" 'recv op=send len=* data=0100*'
 check_here "the first one works on" clt_works a
 
@@ -140,6 +162,31 @@ must peer post a0 send data="$(info_req twice)"
 check_here "INFO_REQ twice: closed" are_closed a0 a1
 must peer destroy all
 must srv_forgets twice
+
+# No memory: no answer, and the path is closed, all of it (2.6, 4).
+for point in $FAULTS_INFO; do
+	nr=${point#*:}
+	point=${point%:*}
+	check_here "$point fails, the $nr. time: closed without answer" starved "$point" "$nr"
+	check_here "$point: the same path again" wait_for 10 clt_open s 2 starved path=$ids sess=$ids recon=2
+	must peer destroy all
+	must srv_forgets starved
+done
+
+# Receives there are (2.7): the client's sends are not tried again.
+CLT_RNR=0
+must clt_connect_all r 2 path=4 sess=4
+check_here "no receive on con 1 before INFO_REQ" no_receive r1
+must peer destroy all
+must clt_open r 3 receives path=5 sess=5
+check_here "512 receives on con 0, the client is told so by INFO_RSP" burst r0 512
+check_here "one for each slot on con 1" burst r1 $SRV_QD
+check_here "and on con 2" burst r2 $SRV_QD
+check_here "and again" burst r0 512
+check_here "the path works" clt_works r
+CLT_RNR=''
+must peer destroy all
+must srv_forgets receives
 
 # The other mode.
 must module_gone rnbd-server rtrs-server
