@@ -3,8 +3,8 @@
 #
 # The keys of a server's chunks, for writes that are too large to be copied
 # (protocol 7): with always_invalidate=Y the client's key is gone while its data are
-# used, and another one comes with the answer; without it stays. The client is the
-# scripted peer.
+# used, and another one comes with the answer; without it stays, and opens as many
+# chunks as a region takes (4). The client is the scripted peer.
 #
 # vm: smp=1 timeout=180 tier=test
 
@@ -41,7 +41,7 @@ write_again() {
 
 # written: what the backing device has
 written() {
-	is "$(dd if="$back" bs=4096 count=35 iflag=direct status=none | md5sum)" \
+	is "$(dd if="$back" bs=$((BIG + 4096)) count=1 iflag=direct status=none | md5sum)" \
 		"$( (head -c $BIG /dev/zero | tr '\000' '\132'; head -c 4096 /dev/zero) | md5sum)"
 }
 
@@ -63,7 +63,46 @@ stop() {
 	must srv_forgets keys
 }
 
-ktap_plan 17
+# busy: a request is on the disk
+busy() {
+	[ "$(awk '{ print $1 + $2 }' "/sys/block/${back##*/}/inflight")" -gt 0 ]
+}
+
+# shut: what the key of before would have written is refused
+shut() {
+	refuses a1 peer post a1 write data="$(bytes 512 77)" raddr=0x"$a_addr_1" rkey="$a_key_1"
+}
+
+# regions <number>: descriptors of as many chunks each, no key twice
+regions() {
+	local nr="$1" at=8 keys='' key
+	is "$(hex_len "$clt_info")" $((8 + 16 * nr)) && is "$(le_at "$clt_info" 2 2)" "$nr" || return 1
+	while [ $at -lt $((8 + 16 * nr)) ]; do
+		is "$(le_at "$clt_info" $((at + 12)) 4)" $((SRV_QD / nr * SRV_CHUNK)) || return 1
+		key=$(hex_at "$clt_info" $((at + 8)) 4)
+		case $keys in *"$key"*) return 1 ;; esac
+		keys="$keys $key" at=$((at + 16))
+	done
+}
+
+# each_slot: a sector is written in each, and read back in another one
+each_slot() {
+	local slot=0
+	while [ $slot -lt $SRV_QD ]; do
+		clt_write a1 $slot "$(rnbd_io "$clt_dev" $((64 + slot)) 0x101 512)" "$(bytes 512 c$slot)" &&
+			rsp_is a1 $slot 0 || return 1
+		slot=$((slot + 1))
+	done
+	while [ $slot -gt 0 ]; do
+		slot=$((slot - 1))
+		clt_read a1 $((SRV_QD - 1 - slot)) "$(rnbd_io "$clt_dev" $((64 + slot)) 0x100 512)" 512 1 \
+			"$(desc "$buf_addr" "$buf_key" 512)" &&
+			rsp_is a1 $((SRV_QD - 1 - slot)) 0 "$buf_key" &&
+			is "$(peer get a_buf 0 512)" "$(bytes 512 c$slot)" && clt_rebuf a || return 1
+	done
+}
+
+ktap_plan 22
 topo_up 1
 topo_is_ours
 peer_load
@@ -101,5 +140,28 @@ check_here "N: was written" written
 check_eq "N: the key stays" "$(key_of 1)" "$old"
 check_here "N: again and again, on one slot" write_again
 stop
+
+# A region of SoftRoCE has 512 pages.
+must module_gone rnbd-server rtrs-server
+SRV_QD=6 SRV_CHUNK=1048576 SRV_IO=1044480
+wire_server N
+must clt_open a 2 keys
+check_here "N: six slots of 1 MiB: three descriptors" regions 3
+must clt_map a "$back"
+check_here "N: all open their chunks" each_slot
+stop
+
+# While its data are in use (7).
+must module_gone rnbd-server rtrs-server
+SRV_QD=5 SRV_CHUNK=262144 SRV_IO=258048 BIG=139264
+back=$(backing_null 16 irqmode=2 completion_nsec=2000000000) || abort "no backing device"
+wire_server Y
+start
+must big_write 1 0
+must wait_for 5 busy
+check_here "Y: while the data of a WRITE are in use, the key they came with is shut" shut
+check_here "Y: and they were not answered before" are_closed a1 a0
+stop
+check_here "Y: they are on the disk" written
 
 ktap_end
