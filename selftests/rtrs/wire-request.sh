@@ -3,7 +3,7 @@
 #
 # Requests to our server, and its answers to the byte: layout, order of data,
 # invalidation and completion, the key of a slot (protocol 3, 5, 6, 7), with
-# always_invalidate=Y and N. The client is the scripted peer.
+# always_invalidate=Y and N, and with few slots. The client is the scripted peer.
 #
 # vm: smp=1 timeout=300 tier=test
 
@@ -12,7 +12,7 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-clt.sh"
 
-CASES_PER_MODE=31
+CASES_PER_MODE=34
 
 # What a READ is to bring, in the buffer; what stands behind is untouched.
 buf_has() {
@@ -69,16 +69,6 @@ read_empty() {
 	clt_read a1 2 "$2" 0 "$1" && rsp_is a1 2 "$3"
 }
 
-# The key that was right before the last answer is the one in use now, or of no use.
-stale_key() {
-	local slot=3 old
-	eval "old=\$a_key_$slot"
-	writes a1 $slot 0 "$(bytes 512 77)" || return 1
-	eval "[ \"\$a_key_$slot\" = $old ]" && return 0
-	eval "a_key_$slot=$old"
-	refuses a1 clt_write a1 $slot "$(rnbd_close 99)"
-}
-
 all_slots() {
 	local slot
 	for slot in 0 1 2 3 4; do
@@ -108,7 +98,7 @@ at_once() {
 }
 
 suite() {
-	local m="$srv_mode" data odd max
+	local m="$srv_mode" data odd max usr
 
 	must clt_open a 2 "wire-$m"
 	check_here "$m: OPEN, a READ of 56 bytes: data, SEND_WITH_INV, completion" clt_map a "$back"
@@ -159,17 +149,21 @@ suite() {
 		"$(bytes $SRV_IO 55)"
 	check_here "$m: is answered" rsp_is a1 2 0
 	check_here "$m: the largest READ with a full buffer" reads a1 2 64 "$(bytes $SRV_IO)"
-	check_here "$m: descriptor shorter than the room for data" clt_read a1 3 \
-		"$(rnbd_io "$clt_dev" 8 0x100 1024)" 1024 1 "$(desc "$buf_addr" "$buf_key" 512)"
-	check_here "$m: is answered, with as much" rsp_is a1 3 0 "$buf_key"
+	must writes a1 2 80 "$(bytes $SRV_IO 88)"
+	buf_clear
+	usr=$(rnbd_io "$clt_dev" 80 0x100 $SRV_IO)$(bytes $((SRV_HDR - 24 - 32)))
+	check_here "$m: the largest READ there is, its header ends with the chunk" clt_read a1 2 "$usr" $SRV_IO 1 \
+		"$(desc "$buf_addr" "$buf_key" $SRV_IO)"
+	check_here "$m: is answered" rsp_is a1 2 0 "$buf_key"
+	check_here "$m: with data" buf_has "$(bytes $SRV_IO 88)"
 	must clt_rebuf a
-
-	# Keys (7).
-	if [ "$m" = Y ]; then
-		check_here "$m: a key that was replaced opens nothing" stale_key
-	else
-		check_here "$m: the key stays" clt_works a
-	fi
+	must writes a1 3 72 "$data"
+	buf_clear
+	check_here "$m: descriptor shorter than the room for data" clt_read a1 3 \
+		"$(rnbd_io "$clt_dev" 72 0x100 1024)" 1024 1 "$(desc "$buf_addr" "$buf_key" 512)"
+	check_here "$m: is answered" rsp_is a1 3 0 "$buf_key"
+	check_here "$m: with as much, and no more" buf_has "$(bytes 512 11)"
+	must clt_rebuf a
 	must peer destroy all
 	must srv_forgets "wire-$m"
 	must clt_open a 1 "wire-$m" path=9
@@ -179,7 +173,17 @@ suite() {
 	must srv_forgets "wire-$m"
 }
 
-ktap_plan $((2 * CASES_PER_MODE))
+# few_slots <number>: in use, all of them
+few_slots() {
+	local slot nr=0
+	clt_open q 2 "few-$1" || return 1
+	while [ $nr -lt $((4 * $1)) ]; do
+		slot=$((nr % $1)) nr=$((nr + 1))
+		clt_write q1 $slot "$(rnbd_close 99)" && rsp_is q1 $slot 0 || return 1
+	done
+}
+
+ktap_plan $((2 * CASES_PER_MODE + 4))
 topo_up 1
 topo_is_ours
 peer_load
@@ -191,5 +195,21 @@ suite
 must module_gone rnbd-server rtrs-server
 wire_server N
 suite
+
+# As many bits for a slot's number as it takes, the others are the offset's (3).
+must module_gone rnbd-server rtrs-server
+SRV_QD=1 SRV_MEM_BITS=28
+wire_server Y
+check_here "one slot: it is used" few_slots 1
+must peer post q1 write-imm imm=0x08000000
+check_here "one slot: the bit above the offsets there are is no slot: closed" are_closed q1 q0
+must peer destroy all
+must module_gone rnbd-server rtrs-server
+SRV_QD=4 SRV_MEM_BITS=26
+wire_server Y
+check_here "four slots: all are used" few_slots 4
+must peer post q1 write-imm imm="$(imm_req 3 $SRV_CHUNK)"
+check_here "four slots: offset at the end of the chunk: closed" are_closed q1 q0
+must peer destroy all
 
 ktap_end
