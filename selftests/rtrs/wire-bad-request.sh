@@ -13,7 +13,7 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-clt.sh"
 
-CASES_PER_MODE=39
+CASES_PER_MODE=40
 ids=100
 
 close99=$(rnbd_close 99)
@@ -58,7 +58,7 @@ answered_with() {
 bad_read() {
 	local inv='' usr
 	usr=$(rnbd_io 77 0 0x100 512)
-	[ $(($3 & 1)) -eq 0 ] || inv=$buf_key
+	[ $(($3 & 1)) -eq 0 ] || [ "$4" -ne 1 ] || inv=$buf_key
 	answered "$1" "$2" x1 2 "$inv" clt_put x1 2 "$5" \
 		"${usr}03002000$(le16 "$3")$(le16 "$4")$(desc "$buf_addr" "$buf_key" "$6")" $(($5 + 32))
 	[ -z "$inv" ] || must clt_rebuf x
@@ -121,6 +121,7 @@ suite() {
 	answered "user message larger than a header may be" -90 x1 3 '' \
 		clt_put x1 3 0 "$(bytes $((SRV_HDR - 3)))0200$(le16 $((SRV_HDR - 3)))" $((SRV_HDR - 3))
 	bad_read "READ with two descriptors" -22 0 2 512 512
+	bad_read "READ with two descriptors, NEED_INVAL: no key to invalidate" -22 1 2 512 512
 	bad_read "READ with 65535 descriptors" -22 0 65535 512 512
 	bad_read "descriptor of no bytes" -22 0 1 512 0
 	bad_read "descriptor of no bytes, NEED_INVAL" -22 1 1 512 0
