@@ -153,7 +153,7 @@ stop
 
 # While its data are in use (7).
 must module_gone rnbd-server rtrs-server
-SRV_QD=5 SRV_CHUNK=262144 SRV_IO=258048 BIG=139264
+SRV_QD=5 SRV_CHUNK=262144 SRV_IO=258048
 back=$(backing_null 16 irqmode=2 completion_nsec=2000000000) || abort "no backing device"
 wire_server Y
 start
