@@ -76,9 +76,14 @@ takes() {
 		is "$req_usr" "$(rnbd_sess_info)"
 }
 
+# burst <con> <number>: so many messages find a receive each
+burst() {
+	peer post "$1" write-imm imm=0x30000000 nr="$2" && all_sent "$1"
+}
+
 C=$PSRV_CHUNK PSRV_ONE=y
 
-ktap_plan 38
+ktap_plan 46
 psrv_setup
 psrv_mode=N
 
@@ -152,6 +157,18 @@ check_here "a completion before INFO_RSP: refused" other_first write-imm imm=0x1
 gone
 check_here "a heartbeat before INFO_RSP: refused" other_first write-imm imm=0x80000000
 gone
+
+# Receives there are (2.7): the server's sends are not tried again. 512 is what the peer can send at a time.
+PSRV_RNR=0
+for psrv_mode in N Y; do
+	must psrv_map r judge
+	check_here "$psrv_mode: two receives for each slot on con 1" burst r1 $((2 * PSRV_QD))
+	check_here "$psrv_mode: and again" burst r1 $((2 * PSRV_QD))
+	check_here "$psrv_mode: 512 on con 0" burst r0 512
+	check_here "$psrv_mode: and again" burst r0 512
+	must unmap_device "$psrv_dev" force
+	psrv_gone r
+done
 check_here "nothing is left" [ ! -d $CLT_CLASS/judge ]
 
 ktap_end
