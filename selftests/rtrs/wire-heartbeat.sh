@@ -80,7 +80,7 @@ dies_after() {
 	between $(($(uptime_ms) - $2)) "$3" "$4" && is "$msgs" "$5"
 }
 
-ktap_plan 14
+ktap_plan 16
 topo_up 1
 topo_is_ours
 peer_load
@@ -116,9 +116,15 @@ must peer destroy all
 
 # Half a handshake (design: nothing waits for ever).
 must clt_connect_all h 2
+must peer recv h0 8 8
 start=$(uptime_ms)
-check_here "no INFO_REQ: closed after 30 s" dies_after h0 "$start" 28000 35000 0
+check_here "no INFO_REQ: closed after 30 s, no HB_MSG before" dies_after h0 "$start" 28000 35000 0
 must peer destroy all
 check_here "and the path can be made again" clt_open h 2 beat
+
+# The next thing that the server sends.
+must fault_arm rtrs-core/post_send
+check_here "HB_MSG cannot be sent: closed" are_closed h0 h1
+check_here "by no other reason" fault_fired rtrs-core/post_send
 
 ktap_end
