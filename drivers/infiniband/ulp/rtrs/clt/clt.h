@@ -424,13 +424,16 @@ int rtrs_clt_fence_established(struct rtrs_clt_path *path);
 void rtrs_clt_fence_drop_all(struct rtrs_clt_sess *sess);
 
 /* io.c */
-void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
-void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_req_step(struct rtrs_clt_req *req, int step);
 void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc);
-int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr);
 void rtrs_clt_fail_over(struct rtrs_clt_path *path);
+
+/* recv.c */
+int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr);
+void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* cm.c */
 int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid);

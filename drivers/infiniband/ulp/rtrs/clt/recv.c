@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a server sends: responses, heartbeats, answers to fences (protocol sections 6 and 8).
+ *
+ * Ownership: a request that is answered belongs to whoever makes its last step (io.c), from the step
+ * RESPONDED on no longer to the handler here.
+ *
+ * Errors: whatever a server can send wrong breaks the path, with one message; it never completes a
+ * request it should not.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include "../proto/imm.h"
+#include "clt.h"
+#include "fault.h"
+
+/* Find the request a response is for, and check that it may be answered here and now. */
+static struct rtrs_clt_req *rtrs_clt_rsp_req(struct rtrs_clt_conn *cc, u32 slot)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rtrs_clt_req *req;
+	int state;
+
+	if (unlikely(slot >= path->sess->queue_depth)) {
+		rtrs_clt_path_err_rl(path, "server answers slot %u, valid are 0..%u\n", slot,
+				     path->sess->queue_depth - 1);
+		return NULL;
+	}
+	req = &path->reqs[slot];
+	state = atomic_read_acquire(&req->state);
+	if (unlikely(!(state & RTRS_REQ_BUSY) || (state & RTRS_REQ_RESPONDED) ||
+		     req->conn != cc)) {
+		rtrs_clt_path_err_rl(path, "server answers slot %u on connection %u, where no request waits\n",
+				     slot, cc->conn.cid);
+		return NULL;
+	}
+	return req;
+}
+
+static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_wc *wc,
+			     const struct rtrs_msg_rkey_rsp *msg)
+{
+	struct rtrs_clt_path *path = cc->path;
+	struct rtrs_clt_req *req;
+	u32 slot, rkey;
+	int error;
+
+	rtrs_imm_io_rsp_decode(imm, &slot, &error);
+	req = rtrs_clt_rsp_req(cc, slot);
+	if (unlikely(!req))
+		return -EPROTO;
+	if (msg) {
+		if (rtrs_wire_get_rkey_rsp(msg, wc->byte_len, slot, &rkey)) {
+			rtrs_clt_path_err_rl(path, "malformed RKEY_RSP for slot %u, %u bytes\n",
+					     slot, wc->byte_len);
+			return -EPROTO;
+		}
+		path->rbufs[slot].rkey = rkey;
+	}
+	req->error = error;
+	/* A claim to have invalidated is believed only if the invalidation was seen. */
+	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr.mr->rkey;
+	cc->inv_rkey = 0;
+
+	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
+	return 0;
+}
+
+static int rtrs_clt_heartbeat(struct rtrs_clt_conn *cc, u32 type)
+{
+	struct rtrs_clt_path *path = cc->path;
+
+	if (type == RTRS_IMM_HB_ACK) {
+		rtrs_hb_acked(&path->hb);
+		return 0;
+	}
+	return fault_here(hb_lost) ? 0 : rtrs_hb_post(&path->conns[0].conn, true);
+}
+
+static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
+			const struct rtrs_msg_rkey_rsp *msg)
+{
+	u32 imm = be32_to_cpu(wc->ex.imm_data);
+	u32 type = rtrs_imm_type(imm);
+
+	switch (type) {
+	case RTRS_IMM_IO_RSP:
+	case RTRS_IMM_IO_RSP_W_INV:
+		/* Hard interop rules 1 and 2: the kind of message follows from NEW_RKEY. */
+		if (cc->path->new_rkey != !!msg) {
+			rtrs_clt_path_err_rl(cc->path, "completion %s an rkey, the server announced the opposite\n",
+					     msg ? "with" : "without");
+			return -EPROTO;
+		}
+		return rtrs_clt_response(cc, imm, wc, msg);
+	case RTRS_IMM_HB_MSG:
+	case RTRS_IMM_HB_ACK:
+		return rtrs_clt_heartbeat(cc, type);
+	case RTRS_IMM_FENCE_DONE:
+		if ((cc->path->features & RTRS_EXT_FENCE) && !cc->conn.cid) {
+			rtrs_clt_fence_up(cc->path->sess, rtrs_imm_payload(imm));
+			return 0;
+		}
+		fallthrough;
+	default:
+		rtrs_clt_path_err_rl(cc->path, "unknown immediate type %u ignored\n", type);
+		return 0;
+	}
+}
+
+static bool rtrs_clt_recv_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return false;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rtrs_clt_path_err_rl(cc->path, "receive on connection %u failed: %s\n",
+				     cc->conn.cid, ib_wc_status_msg(wc->status));
+	rtrs_clt_path_error(cc->path, -ECONNRESET);
+	return true;
+}
+
+/* What a receive means, its buffer still ours. */
+static int rtrs_clt_received(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
+			     const struct rtrs_msg_rkey_rsp *msg)
+{
+	rtrs_hb_alive(&cc->path->hb);
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		return rtrs_clt_imm(cc, wc, NULL);
+	if (wc->wc_flags & IB_WC_WITH_IMM)
+		return rtrs_clt_imm(cc, wc, msg);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		cc->inv_rkey = wc->ex.invalidate_rkey;
+		return 0;
+	}
+	rtrs_clt_path_err_rl(cc->path, "unexpected message of %u bytes on connection %u\n",
+			     wc->byte_len, cc->conn.cid);
+	return -EPROTO;
+}
+
+/**
+ * rtrs_clt_recv_done() - handler of receives without buffer
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+	int ret;
+
+	if (unlikely(rtrs_clt_recv_failed(cc, wc)))
+		return;
+	/* First, so that the server never finds the queue empty. */
+	ret = rtrs_conn_recv_consumed(&cc->conn);
+	if (likely(!ret))
+		ret = rtrs_clt_received(cc, wc, NULL);
+	if (unlikely(ret))
+		rtrs_clt_path_error(cc->path, ret);
+}
+
+static int rtrs_clt_post_rsp(struct rtrs_clt_conn *cc, u32 i)
+{
+	return rtrs_conn_post_recv_buf(&cc->conn, &cc->rsps[i].cqe,
+				       cc->rsp_dma + i * sizeof(*cc->rsp_buf),
+				       sizeof(*cc->rsp_buf));
+}
+
+/**
+ * rtrs_clt_rsp_done() - handler of receives with a buffer for RKEY_RSP
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+	u32 i = container_of(wc->wr_cqe, struct rtrs_clt_rsp, cqe) - cc->rsps;
+	struct rtrs_msg_rkey_rsp msg;
+	int ret;
+
+	if (unlikely(rtrs_clt_recv_failed(cc, wc)))
+		return;
+	ib_dma_sync_single_for_cpu(cc->path->dev, cc->rsp_dma + i * sizeof(msg), sizeof(msg),
+				   DMA_FROM_DEVICE);
+	msg = cc->rsp_buf[i];
+	/* Posted again before the answer is acted on: the server never finds the queue empty. */
+	ret = rtrs_clt_post_rsp(cc, i);
+	if (likely(!ret))
+		ret = rtrs_clt_received(cc, wc, &msg);
+	if (unlikely(ret))
+		rtrs_clt_path_error(cc->path, ret);
+}
+
+/**
+ * rtrs_clt_post_receives() - post the receives of a connection
+ * @cc: connection, no completion has come yet
+ * @nr: how many the server may use up
+ *
+ * Context: process.
+ * Return: 0 or an error of ib_post_recv().
+ */
+int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr)
+{
+	u32 i;
+	int ret;
+
+	if (!cc->rsps)
+		return rtrs_conn_post_recv_empty(&cc->conn, nr + RTRS_RECV_BATCH);
+	for (i = 0; i < cc->nr_rsps; i++) {
+		ret = rtrs_clt_post_rsp(cc, i);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
