@@ -132,12 +132,20 @@ rsp_is() {
 	eval "${path}_key_$slot=$((0x$(swab "$key")))"
 }
 
-# clt_map <path> <device>: OPEN it, as device id $clt_dev, with a buffer <path>_buf of 8192 bytes at
+# answered_with <errno> <con> <slot> <invalidated rkey> <command>...: and after it, the slot works
+answered_with() {
+	local errno="$1" con="$2" slot="$3" inv="$4"
+	shift 4
+	"$@" && rsp_is "$con" "$slot" "$errno" "$inv" && clt_write "$con" "$slot" "$(rnbd_close 99)" &&
+		rsp_is "$con" "$slot" 0
+}
+
+# clt_map <path> <device> [<mode>]: OPEN it, as device id $clt_dev, with a buffer <path>_buf of 8192 bytes at
 # $buf_addr that $buf_key opens
 clt_map() {
 	local path="$1"
 	clt_buf "$path" || return 1
-	clt_read "${path}0" 0 "$(rnbd_open "$2")" 56 1 "$(desc "$buf_addr" "$buf_key" 56)" &&
+	clt_read "${path}0" 0 "$(rnbd_open "$2" "${3:-1}")" 56 1 "$(desc "$buf_addr" "$buf_key" 56)" &&
 		rsp_is "${path}0" 0 0 "$buf_key" || return 1
 	is "$(peer get "${path}_buf" 0 4)" 03000000 || return 1
 	clt_dev=$(le_at "$(peer get "${path}_buf" 4 4)" 0 4)

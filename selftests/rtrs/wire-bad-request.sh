@@ -47,13 +47,6 @@ answered() {
 	check_here "$srv_mode: $name: answered with $1" answered_with "$@"
 }
 
-answered_with() {
-	local errno="$1" con="$2" slot="$3" inv="$4"
-	shift 4
-	"$@" && rsp_is "$con" "$slot" "$errno" "$inv" && clt_write "$con" "$slot" "$close99" &&
-		rsp_is "$con" "$slot" 0
-}
-
 # bad_read <name> <errno> <flags> <sg_cnt> <bytes of room> <bytes of descriptor>: on con 1, slot 2
 bad_read() {
 	local inv='' usr
