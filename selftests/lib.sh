@@ -641,6 +641,29 @@ module_gone() {
 	done
 }
 
+# ---------------------------------------------------------------- debugfs
+
+DEBUGFS=/sys/kernel/debug
+
+debugfs_up() {
+	grep -q " $DEBUGFS debugfs " /proc/mounts || mount -t debugfs debugfs $DEBUGFS
+}
+
+# fault_file <point>: of a fault point, <module>/<name> or, as its file is called, <module>/fault/<name>
+fault_file() {
+	echo "$DEBUGFS/${1%%/*}/fault/${1##*/}"
+}
+
+# fault_arm <point> [<number>]: the next passage of it fails, or the one of this number; 0: none
+fault_arm() {
+	echo "${2:-1}" >"$(fault_file "$1")"
+}
+
+# fault_fired <point>: it failed; it stays spent until it is armed again
+fault_fired() {
+	[ "$(cat "$(fault_file "$1")")" -eq 0 ]
+}
+
 # rtrs_unload: unmap everything, then all modules, users first
 rtrs_unload() {
 	unmap_all

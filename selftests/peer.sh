@@ -10,7 +10,7 @@ peer_load() {
 	modprobe -n -q rtrs-peer || skip_all "needs rtrs-peer (make test-modules)"
 	must modprobe rtrs-peer
 	defer "module_gone rtrs-peer"
-	[ -e $PEER_CTL ] || must mount -t debugfs debugfs /sys/kernel/debug
+	must debugfs_up
 	must [ -e $PEER_CTL ]
 }
 

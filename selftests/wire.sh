@@ -41,18 +41,6 @@ refuses() {
 	esac
 }
 
-# ---------------------------------------------------------------- faults
-
-# fault_arm <module>/<fault point> [<number>]: the next passage of it fails, or the one of this number
-fault_arm() {
-	echo "${2:-1}" >"/sys/kernel/debug/${1%/*}/fault/${1#*/}"
-}
-
-# fault_fired <module>/<fault point>: it failed
-fault_fired() {
-	[ "$(cat "/sys/kernel/debug/${1%/*}/fault/${1#*/}")" -eq 0 ]
-}
-
 # ---------------------------------------------------------------- bytes
 
 le16() {

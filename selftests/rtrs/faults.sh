@@ -10,7 +10,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-DEBUG=/sys/kernel/debug
 FAULT_MODULES=${FAULT_MODULES:-rtrs-core}
 FAULT_POINTS=${FAULT_POINTS:-6}		# at least
 
@@ -20,25 +19,16 @@ APP_SEES='rnbd-server/fault/alloc_io rnbd-server/fault/bio_error rtrs-client/fau
 points() {
 	local module
 	for module in $FAULT_MODULES; do
-		(cd $DEBUG && ls -d "$module"/fault/*)
+		(cd $DEBUGFS && ls -d "$module"/fault/*)
 	done
 }
 
-arm() {
-	echo 1 >"$DEBUG/$1"
-}
-
-# fired <point>: it was passed; it stays spent until it is armed again
-fired() {
-	[ "$(cat "$DEBUG/$1")" -eq 0 ]
-}
-
 disarm() {
-	fired "$1" || echo 0 >"$DEBUG/$1"
+	fault_fired "$1" || fault_arm "$1" 0
 }
 
 note_fired() {
-	! fired "$1" || echo "$1" >>/tmp/faults.fired
+	! fault_fired "$1" || echo "$1" >>/tmp/faults.fired
 }
 
 map_now() {
@@ -56,7 +46,7 @@ nothing_left() {
 # mapping <point>: it works, and has all its paths after a while, or fails and leaves nothing
 mapping() {
 	local dev
-	arm "$1"
+	fault_arm "$1"
 	if dev=$(map_now); then
 		note_fired "$1"
 		whole || {
@@ -67,7 +57,7 @@ mapping() {
 		unmap_device "$dev" || return 1
 	else
 		note_fired "$1"
-		fired "$1" || {
+		fault_fired "$1" || {
 			echo "failed without a fault"
 			return 1
 		}
@@ -86,7 +76,7 @@ app_sees() {
 # fires_itself <point>: the load alone makes it; that may cost a path, so the test takes none until it is
 # back
 fires_itself() {
-	wait_for 1 fired "$1" && whole
+	wait_for 1 fault_fired "$1" && whole
 }
 
 ios_have_begun() {
@@ -104,12 +94,12 @@ load() {
 		echo "not both paths carry I/O"
 		ret=1
 	}
-	arm "$1"
+	fault_arm "$1"
 	fires_itself "$1" || {
 		sysfs_write "$path/disconnect" 1 || ret=1
 		sysfs_write "$path/reconnect" 1 || :
 	}
-	case $1 in *hb_lost) wait_for 15 fired "$1" ;; esac
+	case $1 in *hb_lost) wait_for 15 fault_fired "$1" ;; esac
 	wait $pid || app_sees "$1" || {
 		echo "the application saw an error"
 		cat /tmp/faults.fio
@@ -126,7 +116,7 @@ load() {
 
 # unmapping <point>: always works
 unmapping() {
-	arm "$1"
+	fault_arm "$1"
 	unmap_device "$dev" || return 1
 	note_fired "$1"
 	disarm "$1"
@@ -138,7 +128,7 @@ works() {
 }
 
 requires fio
-[ -e $DEBUG/tracing ] || mount -t debugfs debugfs $DEBUG
+must debugfs_up
 topo_up 2
 topo_is_ours
 RTRS_SERVER_OPTS="sess_queue_depth=32"
@@ -163,7 +153,7 @@ for point in $(points); do
 done >/tmp/faults.never
 check_eq "each of them has fired" "$(cat /tmp/faults.never)" ''
 rm -f /tmp/faults.never
-check_errno "a number that is no number" EINVAL $DEBUG/rtrs-core/fault/post_send x
+check_errno "a number that is no number" EINVAL $DEBUGFS/rtrs-core/fault/post_send x
 check "everything works" works
 check_eq "no verbs object is left" "$(resource_snapshot)" "$before"
 

@@ -8,7 +8,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-RESULTS=/sys/kernel/debug/kunit
+RESULTS=$DEBUGFS/kunit
 SUITES=14
 
 # suites: those of our modules that have run
@@ -27,7 +27,7 @@ whole() {
 }
 
 modprobe -n -q rtrs-kunit || skip_all "needs rtrs-kunit (make test-modules on a kernel with KUnit)"
-[ -e /sys/kernel/debug/tracing ] || must mount -t debugfs debugfs /sys/kernel/debug
+must debugfs_up
 defer "module_gone rtrs-kunit rnbd-kunit"
 must modprobe rtrs-kunit
 must modprobe rnbd-kunit
