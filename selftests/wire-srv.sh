@@ -9,20 +9,26 @@
 PSRV_QD=4 PSRV_CHUNK=12288 PSRV_MEM_BITS=26
 PSRV_MAX_SECTORS=256		# in one request
 
+# write_start <outcome> <file> <text>: sysfs_write in the background; then the first file has 0, or 1
+# and the error
+write_start() {
+	rm -f "$1"
+	(
+		if sysfs_write "$2" "$3"; then
+			echo 0
+		else
+			echo "1 $sysfs_error"
+		fi >"$1.new"
+		mv "$1.new" "$1"
+	) &
+}
+
 # map_start <session> [<option>...]: map from the peer, in the background
 map_start() {
 	local line
 	line="sessname=$1 device_path=/dev/wire dest_port=$PEER_PORT path=ip:$CLT_ADDR@ip:$SRV_ADDR"
 	shift
-	rm -f /tmp/wire.map
-	(
-		if sysfs_write $CLT_CTL/map_device "$line $*"; then
-			echo 0
-		else
-			echo "1 $sysfs_error"
-		fi >/tmp/wire.map.new
-		mv /tmp/wire.map.new /tmp/wire.map
-	) &
+	write_start /tmp/wire.map $CLT_CTL/map_device "$line $*"
 }
 
 # map_fails <errno name>[/<another>...]: in the end

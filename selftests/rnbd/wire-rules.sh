@@ -35,7 +35,6 @@ opens() {
 	clt_read "$1" 1 "$2" "${3:-56}" 0 "$(desc "$buf_addr" "$buf_key" "${3:-56}")"
 }
 
-
 on_disk() {
 	dd if="$back" bs=1M iflag=direct status=none | md5sum
 }

@@ -44,15 +44,7 @@ drop() {
 
 # add_start <path, as in sysfs>: in the background
 add_start() {
-	rm -f /tmp/wire.add
-	(
-		if sysfs_write $CLT_CLASS/wire/add_path "$1"; then
-			echo 0
-		else
-			echo "1 $sysfs_error"
-		fi >/tmp/wire.add.new
-		mv /tmp/wire.add.new /tmp/wire.add
-	) &
+	write_start /tmp/wire.add $CLT_CLASS/wire/add_path "$1"
 }
 
 # add_ends [<errno name>]
