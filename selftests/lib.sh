@@ -115,6 +115,19 @@ check_eq() {
 	fi
 }
 
+# is <found> <wanted pattern>: a test that says what it found
+is() {
+	# shellcheck disable=SC2254 # a pattern
+	case $1 in
+	$2) ;;
+	*)
+		echo "found  '$1'"
+		echo "wanted '$2'"
+		return 1
+		;;
+	esac
+}
+
 # must <command> [<argument>...]: the test makes no sense if this fails
 must() {
 	"$@" || abort "failed ($?): $*"

@@ -14,19 +14,6 @@ PEER_PORT=4321			# where the peer does
 
 defer "rm -f /tmp/wire.*"
 
-# is <found> <wanted pattern>: a test that says what it found
-is() {
-	# shellcheck disable=SC2254 # a pattern
-	case $1 in
-	$2) ;;
-	*)
-		echo "found  '$1'"
-		echo "wanted '$2'"
-		return 1
-		;;
-	esac
-}
-
 # refuses <con> <command> [<argument>...]: the other side's adapter refuses what the
 # command writes. It breaks a queue pair by that; the module there disconnects, and that
 # may be here before the refusal is: then what was sent is flushed. It never succeeds.
