@@ -281,6 +281,8 @@ strerror() {
 	ECONNRESET) echo "Connection reset by peer" ;;
 	ENOTCONN) echo "Transport endpoint is not connected" ;;
 	ETIMEDOUT) echo "Connection timed out" ;;
+	ENOBUFS) echo "No buffer space available" ;;
+	EUSERS) echo "Too many users" ;;
 	ECONNREFUSED) echo "Connection refused" ;;
 	EHOSTUNREACH) echo "No route to host" ;;
 	EALREADY) echo "Operation already in progress" ;;

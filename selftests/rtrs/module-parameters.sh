@@ -46,7 +46,7 @@ loads() {
 	[ "$1" = rnbd-server ] || module_gone rtrs-server
 }
 
-ktap_plan 34
+ktap_plan 35
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 1
 defer rtrs_unload
@@ -58,8 +58,10 @@ must modprobe rtrs-server
 check_eq "always_invalidate: default" "$(param rtrs_server always_invalidate)" Y
 check_eq "max_chunk_size: default" "$(param rtrs_server max_chunk_size)" 131072
 check_eq "sess_queue_depth: default" "$(param rtrs_server sess_queue_depth)" 512
-check_eq "parameters are read-only" \
-	"$(stat -c %a /sys/module/rtrs_server/parameters/* | sort -u)" 444
+check_eq "parameters but limits are read-only" \
+	"$(stat -c %a /sys/module/rtrs_server/parameters/[!m]* /sys/module/rtrs_server/parameters/max_chunk_size | sort -u)" 444
+check_eq "limits are not" \
+	"$(stat -c %a /sys/module/rtrs_server/parameters/max_[!c]* | sort -u)" 644
 must module_gone rtrs-server
 for value in 0 -1 65536 100000; do
 	check "sess_queue_depth=$value" refused rtrs-server \

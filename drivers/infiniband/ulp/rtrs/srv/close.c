@@ -58,7 +58,9 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
 		rdma_destroy_id(path->conns[cid]->conn.cm_id);
 		kfree(path->conns[cid]);
 		path->conns[cid] = NULL;
+		rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_CONNECTIONS, 1);
 	}
+	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY, rtrs_srv_path_bytes(path));
 }
 
 /**

@@ -85,13 +85,19 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 /* Give a connection request its place in the path and accept it; mutex of the context held. */
 static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *cm_id, u16 cid)
 {
+	struct rtrs_srv_peer *peer;
 	struct rtrs_srv_conn *conn;
 	int ret;
 
 	lockdep_assert_held(&path->ctx->mutex);
+	peer = rtrs_srv_limits_charge(&path->clt_addr, RTRS_SRV_LIMIT_CONNECTIONS, 1);
+	if (IS_ERR(peer))
+		return PTR_ERR(peer);
 	conn = fault_here(alloc_conn) ? NULL : kzalloc(sizeof(*conn), GFP_KERNEL);
-	if (!conn)
-		return -ENOMEM;
+	if (!conn) {
+		ret = -ENOMEM;
+		goto err_uncharge;
+	}
 	conn->path = path;
 	conn->conn.cm_id = cm_id;
 	conn->conn.cid = cid;
@@ -122,6 +128,8 @@ err_destroy_qp:
 	rtrs_conn_destroy_qp(&conn->conn);
 err_free:
 	kfree(conn);
+err_uncharge:
+	rtrs_srv_limits_uncharge(peer, RTRS_SRV_LIMIT_CONNECTIONS, 1);
 	return ret;
 }
 
@@ -206,9 +214,9 @@ static struct rtrs_srv_path *rtrs_srv_cm_get_path(struct rtrs_srv_ctx *ctx,
 	if (!sess) {
 		if (!req->first_conn)
 			return ERR_PTR(-ENXIO);
-		sess = rtrs_srv_sess_create(ctx, req->sess_uuid);
-		if (!sess)
-			return ERR_PTR(-ENOMEM);
+		sess = rtrs_srv_sess_create(ctx, req->sess_uuid, &cm_id->route.addr.dst_addr);
+		if (IS_ERR(sess))
+			return ERR_CAST(sess);
 	}
 	path = rtrs_srv_cm_find_path(sess, req->path_uuid);
 	if (path) {

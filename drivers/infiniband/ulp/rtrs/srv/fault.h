@@ -6,6 +6,7 @@
 #include <selftest/fault.h>
 
 #define RTRS_SRV_FAULTS(X)	\
+	X(alloc_peer)	\
 	X(alloc_sess)	\
 	X(alloc_path)	\
 	X(alloc_conn)	\

@@ -153,6 +153,7 @@ static int __init rtrs_srv_init(void)
 	ret = rtrs_srv_check_params();
 	if (ret)
 		return ret;
+	rtrs_srv_limits_init();
 	ret = rtrs_srv_slots_init();
 	if (ret)
 		return ret;

@@ -102,6 +102,18 @@ static void rtrs_srv_path_set_addrs(struct rtrs_srv_path *path, struct rdma_cm_i
 }
 
 /**
+ * rtrs_srv_path_bytes() - memory of a path's chunks
+ * @path: the path; only its geometry is looked at
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path)
+{
+	return (u64)path->geo->queue_depth * path->geo->chunk_size;
+}
+
+/**
  * rtrs_srv_path_create() - create a path that waits for its connections
  * @sess: its session
  * @cm_id: connection request of the first connection: addresses and device
@@ -147,10 +159,16 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	ret = percpu_ref_init(&path->ops_ref, rtrs_srv_path_ops_done, 0, GFP_KERNEL);
 	if (ret)
 		goto err_put;
+	path->peer = rtrs_srv_limits_charge(&path->clt_addr, RTRS_SRV_LIMIT_MEMORY,
+					    rtrs_srv_path_bytes(path));
+	if (IS_ERR(path->peer)) {
+		ret = PTR_ERR(path->peer);
+		goto err_put;
+	}
 	path->pd = ib_alloc_pd(cm_id->device, 0);
 	if (IS_ERR(path->pd)) {
 		ret = PTR_ERR(path->pd);
-		goto err_put;
+		goto err_uncharge;
 	}
 
 	refcount_inc(&ctx->users);
@@ -162,6 +180,8 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 			   msecs_to_jiffies(RTRS_SRV_HANDSHAKE_MS));
 	return path;
 
+err_uncharge:
+	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY, rtrs_srv_path_bytes(path));
 err_put:
 	kobject_put(&path->kobj);
 	return ERR_PTR(ret);

@@ -29,6 +29,7 @@
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
 #include "buffers.h"
+#include "limits.h"
 
 struct device;
 struct rtrs_srv_conn;
@@ -214,6 +215,7 @@ struct rtrs_srv_fence {
  * @features: I. extensions taken up
  * @id: I. its number, 28 bits, unique in the context
  * @pd: I. protection domain, of this path alone
+ * @peer: I. who its memory and connections are charged to
  * @lock: guards @_state; innermost
  * @_state: S. read by rtrs_srv_path_state() only
  * @cid_num: I. connections the client makes
@@ -252,6 +254,7 @@ struct rtrs_srv_path {
 	u16 features;
 	u32 id;
 	struct ib_pd *pd;
+	struct rtrs_srv_peer *peer;
 
 	spinlock_t lock;
 	enum rtrs_srv_path_state _state;
@@ -289,6 +292,7 @@ struct rtrs_srv_path {
  * @entry: M. in the context's list
  * @ctx: I. the context
  * @uuid: I. identity
+ * @peer: I. who it is charged to
  * @paths: M. the paths
  * @nr_paths: M. their number
  * @name: G. session name, fixed while @nr_named is not 0
@@ -305,6 +309,7 @@ struct rtrs_srv_sess {
 	struct list_head entry;
 	struct rtrs_srv_ctx *ctx;
 	u8 uuid[RTRS_UUID_LEN];
+	struct rtrs_srv_peer *peer;
 	struct list_head paths;
 	u32 nr_paths;
 
@@ -413,6 +418,7 @@ do {											\
 } while (0)
 
 /* path.c: the object and its state */
+u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path);
 struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rdma_cm_id *cm_id,
 					   const struct rtrs_conn_req *req);
 bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event event);
@@ -430,7 +436,8 @@ void rtrs_srv_sysfs_del_path(struct rtrs_srv_path *path);
 
 /* sess.c: sessions, their names, what the ULP is told */
 struct rtrs_srv_sess *rtrs_srv_sess_find(struct rtrs_srv_ctx *ctx, const u8 *uuid);
-struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *uuid);
+struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *uuid,
+					   const struct sockaddr_storage *addr);
 void rtrs_srv_sess_free_if_empty(struct rtrs_srv_sess *sess);
 int rtrs_srv_sess_claim_name(struct rtrs_srv_path *path, const char *name);
 void rtrs_srv_sess_release_name(struct rtrs_srv_path *path);

@@ -46,24 +46,33 @@ struct rtrs_srv_sess *rtrs_srv_sess_find(struct rtrs_srv_ctx *ctx, const u8 *uui
  * rtrs_srv_sess_create() - create a session without paths
  * @ctx: the context
  * @uuid: identity, RTRS_UUID_LEN bytes
+ * @addr: address of the client
  *
  * Context: process, may sleep; mutex of the context held.
- * Return: the session, in the context's list, or NULL if there is no memory.
+ * Return: the session, in the context's list, or an ERR_PTR: -EUSERS if the client has too many,
+ * -ENOMEM.
  */
-struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *uuid)
+struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *uuid,
+					   const struct sockaddr_storage *addr)
 {
 	struct rtrs_srv_sess *sess;
+	int ret;
 	u32 i;
 
 	lockdep_assert_held(&ctx->mutex);
 	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
 	if (!sess)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	sess->peer = rtrs_srv_limits_charge(addr, RTRS_SRV_LIMIT_SESSIONS, 1);
+	if (IS_ERR(sess->peer)) {
+		ret = PTR_ERR(sess->peer);
+		goto err_free;
+	}
 	sess->slots = fault_here(alloc_sess) ? NULL :
 		      kvcalloc(ctx->geo.queue_depth, sizeof(*sess->slots), GFP_KERNEL);
 	if (!sess->slots) {
-		kfree(sess);
-		return NULL;
+		ret = -ENOMEM;
+		goto err_uncharge;
 	}
 	for (i = 0; i < ctx->geo.queue_depth; i++) {
 		spin_lock_init(&sess->slots[i].lock);
@@ -75,6 +84,12 @@ struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *u
 	mutex_init(&sess->ev_mutex);
 	list_add_tail(&sess->entry, &ctx->sessions);
 	return sess;
+
+err_uncharge:
+	rtrs_srv_limits_uncharge(sess->peer, RTRS_SRV_LIMIT_SESSIONS, 1);
+err_free:
+	kfree(sess);
+	return ERR_PTR(ret);
 }
 
 /**
@@ -91,6 +106,7 @@ void rtrs_srv_sess_free_if_empty(struct rtrs_srv_sess *sess)
 	list_del(&sess->entry);
 	mutex_destroy(&sess->ev_mutex);
 	kvfree(sess->slots);
+	rtrs_srv_limits_uncharge(sess->peer, RTRS_SRV_LIMIT_SESSIONS, 1);
 	kfree(sess);
 }
 
