@@ -292,8 +292,8 @@ static int rnbd_clt_sess_open(struct rnbd_clt_sess *sess,
 		       sess->attrs.queue_depth, ERR_PTR(ret));
 		goto err_shutdown;
 	}
-	guard(mutex)(&rnbd_clt_sessions.lock);
-	rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_LIVE);
+	scoped_guard(mutex, &rnbd_clt_sessions.lock)
+		rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_LIVE);
 	return 0;
 
 err_shutdown:
