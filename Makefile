@@ -81,7 +81,8 @@ help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 	@echo
 	@echo "KVER=<release|series>  kernel to build or test for, as 6.1 or 6.1.0-50-amd64"
-	@echo "                       6.12-debug is one with KASAN, lockdep and so on, built once"
+	@echo "                       6.12-debug is one with KASAN, lockdep and so on, 6.12-kcsan one"
+	@echo "                       that finds data races; each is built once"
 	@echo "W=1 C=1                more warnings, sparse"
 	@echo "TESTS=<pattern>        run only the tests whose name matches (shell pattern)"
 	@echo "BUILD=<dir>            where to build (default: build)"

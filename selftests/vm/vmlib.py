@@ -57,6 +57,14 @@ SPLAT = re.compile("|".join([
     r"trying to register non-static key", r"kmemleak: .*(disabled|[Cc]annot)",
 ]))
 
+# A data race as KCSAN tells it: both accesses, each with its stack. One in code that is not
+# ours is not ours to mend.
+RACE = re.compile(r"BUG: KCSAN: ")
+RACE_END = re.compile(r"={60}")
+RACE_ACCESS = re.compile(r" to 0x\w+ of \d+ bytes by ")
+RACE_FRAMES = 3
+OURS = re.compile(r"\[(rtrs|rnbd)_\w+\]")
+
 BOOT_TRIES = 3
 
 # TCG on a busy host starves virtual CPUs for tens of seconds: stalls are only
@@ -67,8 +75,8 @@ CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic nokaslr mitigations=off "
            "watchdog_thresh=60 random.trust_cpu=on no_timer_check "
            "net.ifnames=0 printk.devkmsg=on")
 
-# A debug kernel takes SLOWNESS times as long for everything, and so does every wait;
-# it needs MEMORY times as much, for KASAN's shadow and quarantine and for what
+# A kernel that looks for bugs takes SLOWNESS times as long for everything, and so does every
+# wait; it needs MEMORY times as much, for KASAN's shadow and quarantine and for what
 # lockdep and kmemleak keep. The workqueue watchdog is as patient as the others.
 DEBUG_SLOWNESS = 5
 DEBUG_MEMORY = 2
@@ -441,6 +449,8 @@ class Vm:
             text = file.read()
             self.judged += len(text)
         lines = text.decode(errors="replace").splitlines() + ring.splitlines()
+        if self.system.kcsan:
+            lines = without_foreign_races(lines)
         for index, line in enumerate(lines):
             if SPLAT.search(line):
                 return lines[max(0, index - 3):index + 200]
@@ -448,9 +458,28 @@ class Vm:
 
     def leaks(self):
         """Lines about leaked memory and wrong DMA mappings, from a debug kernel."""
-        if not (self.system.debug and self.alive()):
+        if not (self.system.kmemleak and self.alive()):
             return []
         return self.run(LEAKS, timeout=120).out.splitlines()
+
+
+def without_foreign_races(lines):
+    """The lines but for KCSAN's reports where neither access is in a module of ours."""
+    kept, index = [], 0
+    while index < len(lines):
+        end = index + 1
+        if RACE.search(lines[index]):
+            while end < len(lines) and not RACE_END.search(lines[end]):
+                end += 1
+            report = lines[index:end]
+            frames = [line for at, access in enumerate(report) if RACE_ACCESS.search(access)
+                      for line in report[at:at + 1 + RACE_FRAMES]]
+            if not OURS.search("\n".join(frames)):
+                index = end
+                continue
+        kept += lines[index:end]
+        index = end
+    return kept
 
 
 def build_dir():
@@ -468,7 +497,7 @@ class System:
 
     `modules` lists directories with them; one in a later directory replaces one
     of the same name. Without it they are those of this tree, for use and for tests.
-    The kernel's configuration tells whether it is a debug kernel (tools/debug-kernel).
+    The kernel's configuration tells whether it looks for bugs (tools/debug-kernel).
     """
 
     def __init__(self, directory, kver, modules=None):
@@ -477,10 +506,12 @@ class System:
             stdout=subprocess.PIPE).stdout.split()
         self.release, self.image = release, pathlib.Path(image)
         config = (self.image / f"boot/config-{release}").read_text().splitlines()
-        self.debug = "CONFIG_KASAN=y" in config
-        self.slowness = DEBUG_SLOWNESS if self.debug else 1
-        self.memory = DEBUG_MEMORY if self.debug else 1
-        self.cmdline = f"{DEBUG_CMDLINE} rtrs.slowness={self.slowness}" if self.debug else ""
+        self.kcsan = "CONFIG_KCSAN=y" in config
+        self.kmemleak = "CONFIG_DEBUG_KMEMLEAK=y" in config
+        slow = self.kcsan or "CONFIG_KASAN=y" in config
+        self.slowness = DEBUG_SLOWNESS if slow else 1
+        self.memory = DEBUG_MEMORY if slow else 1
+        self.cmdline = f"{DEBUG_CMDLINE} rtrs.slowness={self.slowness}" if slow else ""
         ours = [build_dir() / release / kind for kind in ("modules", "selftests")]
         by_name = {path.name: path for part in modules or ours
                    for path in pathlib.Path(part).glob("*.ko")}
