@@ -4,7 +4,7 @@
 # Access modes: one writer, or two during a migration, and any number of readers,
 # among all clients of a server. Readers cannot write.
 #
-# vm: smp=1 timeout=120 tier=test
+# vm: smp=1 timeout=120 tier=test also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 

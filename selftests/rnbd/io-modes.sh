@@ -4,7 +4,7 @@
 # Direct, buffered and polled I/O. For polled I/O the completions are counted
 # where polling finds them, so that an interrupt that came first does not pass.
 #
-# vm: smp=2 timeout=180 tier=test
+# vm: smp=2 timeout=180 tier=test also=6.12-debug,6.12-kcsan
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # A link loses its carrier, at the client's end and at the server's: I/O goes on
 # over the other path with right data, and the path comes back with the carrier.
 #
-# vm: smp=2 timeout=180 tier=test quick=6.12
+# vm: smp=2 timeout=180 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
 
 . "$(dirname "$0")/../lib.sh"
 

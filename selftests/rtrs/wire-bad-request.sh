@@ -6,7 +6,7 @@
 # slot and key can be used again: better than the silence the protocol allows. In
 # no case does another session notice. The client is the scripted peer.
 #
-# vm: smp=1 timeout=300 tier=test
+# vm: smp=1 timeout=300 tier=test quick=6.1 also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -6,7 +6,7 @@
 # path that is asked, and no path carries requests before. The server is the scripted
 # peer.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.1
+# vm: smp=1 timeout=120 tier=test quick=6.1 also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -5,7 +5,7 @@
 # what is taken up, a path that is closed over another one, and an answer that waits
 # for its requests. The client is the scripted peer, the disk takes its time.
 #
-# vm: smp=1 timeout=180 tier=test
+# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -6,7 +6,7 @@
 # request waits for the older one, and its data are what stays. The client is the
 # scripted peer, the disk takes its time.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1
+# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"
