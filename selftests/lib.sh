@@ -281,6 +281,7 @@ strerror() {
 	ECONNRESET) echo "Connection reset by peer" ;;
 	ENOTCONN) echo "Transport endpoint is not connected" ;;
 	ETIMEDOUT) echo "Connection timed out" ;;
+	ENOLINK) echo "Link has been severed" ;;
 	ENOBUFS) echo "No buffer space available" ;;
 	EUSERS) echo "Too many users" ;;
 	ECONNREFUSED) echo "Connection refused" ;;

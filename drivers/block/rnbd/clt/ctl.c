@@ -105,8 +105,7 @@ static int rnbd_clt_ctl_map(const char *buf)
 			.port = req->opts.dest_port,
 			.nr_poll_queues = req->opts.nr_poll_queues,
 		};
-		ret = rnbd_clt_map(&params, req->opts.device_path, req->opts.access_mode,
-				   rnbd_clt_ctl.links);
+		ret = rnbd_clt_map(&params, &req->opts, rnbd_clt_ctl.links);
 	}
 	kfree(text);
 	kfree(req);
@@ -119,9 +118,9 @@ static ssize_t rnbd_clt_ctl_map_device_show(struct device *dev, struct device_at
 	return sysfs_emit(buf,
 			  "Usage: echo \"sessname=<name> device_path=<path> [path=[<src>,]<dst>]... "
 			  "[dest_port=<0..65535>] [access_mode=<ro|rw|migration>] "
-			  "[nr_poll_queues=<-1..%u>]\" > %s\n"
+			  "[nr_poll_queues=<-1..%u>] [no_path_timeout=<-1..%d>]\" > %s\n"
 			  "addresses: ip:<IPv4>, ip:<IPv6>, gid:<GID>\n",
-			  nr_cpu_ids, attr->attr.name);
+			  nr_cpu_ids, RNBD_OPT_MAX_NO_PATH_TIMEOUT, attr->attr.name);
 }
 
 static ssize_t rnbd_clt_ctl_map_device_store(struct device *dev, struct device_attribute *attr,

@@ -26,6 +26,7 @@
 
 #include "dev.h"
 #include "fault.h"
+#include "hold.h"
 #include "msg.h"
 #include "sess.h"
 
@@ -146,6 +147,8 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 	else
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_OPEN);
 	spin_unlock(&dev->sess->lock);
+	if (!ret)
+		rnbd_clt_hold_open(dev);
 	return ret;
 }
 
@@ -328,7 +331,7 @@ static void rnbd_clt_dev_link_work(struct work_struct *work)
 void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
 {
 	spin_lock(&dev->sess->lock);
-	dev->is_online = true;
+	WRITE_ONCE(dev->is_online, true);
 	spin_unlock(&dev->sess->lock);
 
 	rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
@@ -368,12 +371,13 @@ static int rnbd_clt_dev_list(struct rnbd_clt_dev *dev)
  * @sess: session the caller is a user of
  * @path: name on the server
  * @mode: how to open it
+ * @no_path_timeout: seconds that requests wait for a path; 0: not at all; -1: for ever
  *
  * Context: may sleep.
  * Return: a device in state INIT, with a reference for the caller; -EEXIST: mapped already; -ENOMEM.
  */
 struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char *path,
-					 enum rnbd_access_mode mode)
+					 enum rnbd_access_mode mode, int no_path_timeout)
 {
 	struct rnbd_clt_dev *dev;
 	int ret = -ENOMEM;
@@ -390,6 +394,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 	strscpy(dev->path, path, sizeof(dev->path));
 	dev->access_mode = mode;
 	INIT_WORK(&dev->link_work, rnbd_clt_dev_link_work);
+	rnbd_clt_hold_init(dev, no_path_timeout);
 	ret = rnbd_clt_dev_list(dev);
 	if (ret)
 		goto err_put;
@@ -446,6 +451,7 @@ static bool rnbd_clt_dev_stop_locked(struct rnbd_clt_dev *dev)
 	lockdep_assert_held(&dev->sess->lock);
 	rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_UNMAPPED);
 	WRITE_ONCE(dev->stop, true);
+	rnbd_clt_hold_stop(dev);
 	return was_open;
 }
 
@@ -453,6 +459,7 @@ static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
 {
 	wake_up_all(&dev->sess->msg_wait);
 	cancel_work_sync(&dev->link_work);
+	cancel_delayed_work_sync(&dev->hold.dwork);
 }
 
 /**

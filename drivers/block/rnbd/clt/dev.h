@@ -6,7 +6,7 @@
 #include "types.h"
 
 struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char *path,
-					 enum rnbd_access_mode mode);
+					 enum rnbd_access_mode mode, int no_path_timeout);
 void rnbd_clt_dev_get(struct rnbd_clt_dev *dev);
 void rnbd_clt_dev_put(struct rnbd_clt_dev *dev);
 

@@ -17,6 +17,7 @@
 #include "disk.h"
 #include "fault.h"
 #include "map.h"
+#include "hold.h"
 #include "msg.h"
 #include "sess.h"
 
@@ -30,9 +31,12 @@ static int __init rnbd_clt_init(void)
 	ret = rnbd_clt_sess_init_wq();
 	if (ret)
 		goto err_exit_msg_wq;
-	ret = rnbd_clt_disk_init_major();
+	ret = rnbd_clt_hold_init_wq();
 	if (ret)
 		goto err_exit_sess_wq;
+	ret = rnbd_clt_disk_init_major();
+	if (ret)
+		goto err_exit_hold_wq;
 	ret = rnbd_clt_ctl_create();
 	if (ret) {
 		pr_err("cannot create class rnbd-client: %pe\n", ERR_PTR(ret));
@@ -43,6 +47,8 @@ static int __init rnbd_clt_init(void)
 
 err_exit_major:
 	rnbd_clt_disk_exit_major();
+err_exit_hold_wq:
+	rnbd_clt_hold_exit_wq();
 err_exit_sess_wq:
 	rnbd_clt_sess_exit_wq();
 err_exit_msg_wq:
@@ -56,6 +62,7 @@ static void __exit rnbd_clt_exit(void)
 	rnbd_clt_ctl_close();
 	rnbd_clt_unmap_all();
 	rnbd_clt_ctl_destroy();
+	rnbd_clt_hold_exit_wq();
 	rnbd_clt_sess_exit_wq();
 	/* Last: messages without an owner end here. */
 	rnbd_clt_msg_exit_wq();

@@ -84,8 +84,7 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
 /**
  * rnbd_clt_map() - map a device
  * @params: session, and how to reach its server
- * @path: name of the device there
- * @mode: how to open it
+ * @opts: the device, and how to use it
  * @links: directory for the link that names the device
  *
  * On failure nothing is left of it, nor of a session that was made for it.
@@ -94,8 +93,8 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
  * Return: 0, the disk is visible; -EEXIST: mapped already; see rnbd_clt_sess_get() and
  * rnbd_clt_dev_open() for more.
  */
-int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const char *path,
-		 enum rnbd_access_mode mode, struct kobject *links)
+int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const struct rnbd_options *opts,
+		 struct kobject *links)
 {
 	struct rnbd_clt_sess *sess;
 	struct rnbd_clt_dev *dev;
@@ -105,9 +104,10 @@ int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const char *path,
 	sess = rnbd_clt_sess_get(params);
 	if (IS_ERR(sess))
 		return PTR_ERR(sess);
-	dev = rnbd_clt_dev_create(sess, path, mode);
+	dev = rnbd_clt_dev_create(sess, opts->device_path, opts->access_mode,
+				  opts->no_path_timeout);
 	if (IS_ERR(dev)) {
-		pr_err("map_device: device_path=\"%s\": %s in session %s\n", path,
+		pr_err("map_device: device_path=\"%s\": %s in session %s\n", opts->device_path,
 		       PTR_ERR(dev) == -EEXIST ? "mapped already" : "out of memory", sess->name);
 		rnbd_clt_sess_put(sess);
 		return PTR_ERR(dev);
@@ -120,7 +120,7 @@ int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const char *path,
 		return ret;
 	}
 	pr_info("%s: mapped device_path=\"%s\" of session %s, access_mode=%s, %llu sectors\n",
-		dev->disk->disk_name, dev->path, sess->name, rnbd_access_mode_name(mode),
+		dev->disk->disk_name, dev->path, sess->name, rnbd_access_mode_name(dev->access_mode),
 		dev->limits.nsectors);
 	rnbd_clt_dev_get(dev);
 	rnbd_clt_dev_set_online(dev);

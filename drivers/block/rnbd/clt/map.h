@@ -5,9 +5,10 @@
 
 #include "types.h"
 #include "sess.h"
+#include "../proto/options.h"
 
-int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const char *path,
-		 enum rnbd_access_mode mode, struct kobject *links);
+int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const struct rnbd_options *opts,
+		 struct kobject *links);
 void rnbd_clt_unmap_all(void);
 
 #endif /* _RNBD_CLT_MAP_H */

@@ -24,6 +24,7 @@
 #include <linux/blk-mq.h>
 #include <linux/uio.h>
 
+#include "hold.h"
 #include "queue.h"
 #include "../proto/opmap.h"
 
@@ -60,12 +61,20 @@ static void rnbd_clt_io_conf(void *priv, int errno)
 	struct rnbd_clt_dev *dev = rq->q->queuedata;
 	struct rnbd_clt_sess *sess = dev->sess;
 
-	io->status = errno_to_blk_status(errno);
 	rtrs_clt_put_permit(io->rtrs, io->permit);
 	/* PAIRS: with the wait in rnbd_clt_msg_get_permit(): either it finds the permit or we see it. */
 	smp_mb();
 	if (unlikely(atomic_read(&sess->permit_waiters)))
 		wake_up_all(&sess->msg_wait);
+	if (unlikely(errno == -ECONNABORTED)) {
+		if (rnbd_clt_hold(dev)) {
+			blk_mq_requeue_request(rq, true);
+			return;
+		}
+		io->status = rnbd_clt_hold_status(dev);
+	} else {
+		io->status = errno_to_blk_status(errno);
+	}
 	/* Last: the device may go as soon as the request is done. */
 	blk_mq_complete_request(rq);
 }
@@ -108,6 +117,12 @@ static int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq, enum
 				desc->has_data ? io_desc.bytes : 0, nr_sg ? io->sgl : NULL, nr_sg);
 }
 
+/* RESOURCE: the request goes back to the queue, which is quiesced. */
+static blk_status_t rnbd_clt_queue_no_path(struct rnbd_clt_dev *dev)
+{
+	return rnbd_clt_hold(dev) ? BLK_STS_RESOURCE : rnbd_clt_hold_status(dev);
+}
+
 /* Caller is in an RCU read section. */
 static blk_status_t rnbd_clt_queue_start(struct blk_mq_hw_ctx *hctx, struct rnbd_clt_dev *dev,
 					 struct request *rq, enum rnbd_io_op op)
@@ -117,7 +132,7 @@ static blk_status_t rnbd_clt_queue_start(struct blk_mq_hw_ctx *hctx, struct rnbd
 	int ret;
 
 	if (unlikely(rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN))
-		return BLK_STS_IOERR;
+		return rnbd_clt_queue_no_path(dev);
 	io->rtrs = rcu_dereference(sess->rtrs);
 	if (unlikely(!io->rtrs))
 		return BLK_STS_IOERR;
@@ -136,6 +151,8 @@ static blk_status_t rnbd_clt_queue_start(struct blk_mq_hw_ctx *hctx, struct rnbd
 	if (likely(!ret))
 		return BLK_STS_OK;
 	rtrs_clt_put_permit(io->rtrs, io->permit);
+	if (ret == -ECONNABORTED)
+		return rnbd_clt_queue_no_path(dev);
 	return ret == -EAGAIN || ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
 }
 

@@ -17,8 +17,10 @@
 #include <linux/sysfs.h>
 
 #include "dev.h"
+#include "hold.h"
 #include "sysfs.h"
 #include "../proto/opmap.h"
+#include "../proto/options.h"
 
 /* The byte offset of every sector fits a signed 64-bit number. */
 #define RNBD_CLT_MAX_SECTORS	((u64)S64_MAX >> SECTOR_SHIFT)
@@ -203,6 +205,33 @@ static ssize_t rnbd_clt_sysfs_nr_poll_queues_show(struct kobject *kobj,
 static struct kobj_attribute rnbd_clt_sysfs_nr_poll_queues =
 	__ATTR(nr_poll_queues, 0444, rnbd_clt_sysfs_nr_poll_queues_show, NULL);
 
+static ssize_t rnbd_clt_sysfs_no_path_timeout_show(struct kobject *kobj,
+						   struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(rnbd_clt_sysfs_dev(kobj)->hold.timeout));
+}
+
+static ssize_t rnbd_clt_sysfs_no_path_timeout_store(struct kobject *kobj,
+						    struct kobj_attribute *attr, const char *buf,
+						    size_t count)
+{
+	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
+	int timeout;
+
+	if (kstrtoint(buf, 0, &timeout) || timeout < -1 || timeout > RNBD_OPT_MAX_NO_PATH_TIMEOUT) {
+		pr_err("%s: no_path_timeout=\"%.*s\": expected a number of seconds from -1 to %d, -1 for ever\n",
+		       dev->disk->disk_name, rnbd_clt_sysfs_len(buf), buf,
+		       RNBD_OPT_MAX_NO_PATH_TIMEOUT);
+		return -EINVAL;
+	}
+	rnbd_clt_hold_set_timeout(dev, timeout);
+	return count;
+}
+
+static struct kobj_attribute rnbd_clt_sysfs_no_path_timeout =
+	__ATTR(no_path_timeout, 0644, rnbd_clt_sysfs_no_path_timeout_show,
+	       rnbd_clt_sysfs_no_path_timeout_store);
+
 static const struct attribute *const rnbd_clt_sysfs_attrs[] = {
 	&rnbd_clt_sysfs_unmap_device.attr,
 	&rnbd_clt_sysfs_resize.attr,
@@ -212,6 +241,7 @@ static const struct attribute *const rnbd_clt_sysfs_attrs[] = {
 	&rnbd_clt_sysfs_session.attr,
 	&rnbd_clt_sysfs_access_mode.attr,
 	&rnbd_clt_sysfs_nr_poll_queues.attr,
+	&rnbd_clt_sysfs_no_path_timeout.attr,
 	NULL
 };
 

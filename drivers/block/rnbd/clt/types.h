@@ -169,6 +169,24 @@ struct rnbd_clt_sess {
 };
 
 /**
+ * struct rnbd_clt_hold - requests of a device that wait for a path
+ * @lock: guards the others; innermost
+ * @timeout: seconds they wait; 0: not at all; -1: for ever
+ * @held: they do, the queue is quiesced
+ * @expired: they did in vain; they fail until the device is open again
+ * @since: jiffies when @held became true
+ * @dwork: ends it
+ */
+struct rnbd_clt_hold {
+	spinlock_t lock;
+	int timeout;
+	bool held;
+	bool expired;
+	unsigned long since;
+	struct delayed_work dwork;
+};
+
+/**
  * struct rnbd_clt_dev - one mapped device
  * @ref: memory: the mapping, each opener and a claimed message hold one each (A)
  * @sess: its session, referenced (I)
@@ -190,6 +208,7 @@ struct rnbd_clt_sess {
  * @tell_offline: the loss has to be announced (S)
  * @want_open: OPEN has to be sent (S)
  * @link_work: does both
+ * @hold: requests that wait for a path
  * @disk: the disk, from before it is added until the memory goes (U)
  * @is_added: the disk is (U)
  * @kobj: directory rnbd/ of the disk in sysfs, or NULL (U)
@@ -219,6 +238,7 @@ struct rnbd_clt_dev {
 	bool tell_offline;
 	bool want_open;
 	struct work_struct link_work;
+	struct rnbd_clt_hold hold;
 
 	struct gendisk *disk;
 	bool is_added;

@@ -155,6 +155,14 @@ static int rnbd_options_parse_nr_poll_queues(struct rnbd_options_ctx *ctx, const
 	return 0;
 }
 
+static int rnbd_options_parse_no_path_timeout(struct rnbd_options_ctx *ctx, const char *value)
+{
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),
+		  "a number of seconds from -1 to %d, -1 for ever", RNBD_OPT_MAX_NO_PATH_TIMEOUT);
+	return rnbd_options_int(value, -1, RNBD_OPT_MAX_NO_PATH_TIMEOUT,
+				&ctx->opts->no_path_timeout);
+}
+
 static const struct rnbd_options_key rnbd_options_keys[] = {
 	{ "sessname",	    rnbd_options_parse_sessname,       false },
 	{ "device_path",    rnbd_options_parse_device_path,    false },
@@ -162,6 +170,7 @@ static const struct rnbd_options_key rnbd_options_keys[] = {
 	{ "dest_port",	    rnbd_options_parse_dest_port,      false },
 	{ "access_mode",    rnbd_options_parse_access_mode,    false },
 	{ "nr_poll_queues", rnbd_options_parse_nr_poll_queues, false },
+	{ "no_path_timeout", rnbd_options_parse_no_path_timeout, false },
 };
 
 static void rnbd_options_expect(struct rnbd_options_ctx *ctx, const char *key, const char *value,
@@ -186,7 +195,7 @@ static int rnbd_options_word(struct rnbd_options_ctx *ctx, char *word)
 			break;
 	if (!value || i == ARRAY_SIZE(rnbd_options_keys)) {
 		rnbd_options_expect(ctx, word, value,
-				    "sessname=, device_path=, path=, dest_port=, access_mode= or nr_poll_queues=");
+				    "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues= or no_path_timeout=");
 		return -EINVAL;
 	}
 
@@ -251,6 +260,7 @@ int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_opt
 	memset(error, 0, sizeof(*error));
 	opts->dest_port = RNBD_DEFAULT_PORT;
 	opts->access_mode = RNBD_ACCESS_RW;
+	opts->no_path_timeout = RNBD_OPT_NO_PATH_TIMEOUT;
 
 	text += strspn(text, RNBD_OPT_BLANKS);
 	while (*text) {

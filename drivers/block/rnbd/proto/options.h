@@ -9,6 +9,10 @@
 /* Paths one write may name (sysfs specification section 3). */
 #define RNBD_OPT_MAX_PATHS	6
 
+/* Seconds that requests may wait for a path: by default, and at most; -1 is for ever. */
+#define RNBD_OPT_NO_PATH_TIMEOUT	30
+#define RNBD_OPT_MAX_NO_PATH_TIMEOUT	86400
+
 /* Longest session name or device path, without NUL. */
 #define RNBD_OPT_MAX_NAME	255
 
@@ -21,6 +25,7 @@
  * @dest_port: destination port of every path
  * @access_mode: how to open the device
  * @nr_poll_queues: hardware queues for polled I/O
+ * @no_path_timeout: seconds that requests wait for a path; 0: they fail at once; -1: for ever
  *
  * The strings point into the text that was parsed.
  */
@@ -32,6 +37,7 @@ struct rnbd_options {
 	u16 dest_port;
 	enum rnbd_access_mode access_mode;
 	u32 nr_poll_queues;
+	int no_path_timeout;
 };
 
 /**

@@ -32,27 +32,31 @@ struct good_case {
 	enum rnbd_access_mode access_mode;
 	u32 nr_poll_queues;
 	unsigned int nr_paths;
+	int no_path_timeout;
 };
 
 static const struct good_case good_cases[] = {
-	{ "defaults", BASE, 1234, RNBD_ACCESS_RW, 0, 0 },
-	{ "newline at the end", "sessname=s device_path=d\n", 1234, RNBD_ACCESS_RW, 0, 0 },
-	{ "blanks all over", " \t\n sessname=s\t\tdevice_path=d  \n\n", 1234, RNBD_ACCESS_RW, 0, 0 },
+	{ "defaults", BASE, 1234, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "newline at the end", "sessname=s device_path=d\n", 1234, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "blanks all over", " \t\n sessname=s\t\tdevice_path=d  \n\n", 1234, RNBD_ACCESS_RW, 0, 0, 30 },
 	{ "other order", "nr_poll_queues=1 path=a device_path=d dest_port=5 sessname=s", 5,
-	  RNBD_ACCESS_RW, 1, 1 },
-	{ "port after path", BASE "path=a dest_port=99 path=b", 99, RNBD_ACCESS_RW, 0, 2 },
-	{ "port 0", BASE "dest_port=0", 0, RNBD_ACCESS_RW, 0, 0 },
-	{ "port 65535", BASE "dest_port=65535", 65535, RNBD_ACCESS_RW, 0, 0 },
-	{ "port in hexadecimal", BASE "dest_port=0x4D2", 0x4d2, RNBD_ACCESS_RW, 0, 0 },
-	{ "leading zeros are decimal", BASE "dest_port=010", 10, RNBD_ACCESS_RW, 0, 0 },
-	{ "plus sign", BASE "dest_port=+7", 7, RNBD_ACCESS_RW, 0, 0 },
-	{ "six paths", BASE "path=1 path=2 path=3 path=4 path=5 path=6", 1234, RNBD_ACCESS_RW, 0, 6 },
-	{ "ro", BASE "access_mode=ro", 1234, RNBD_ACCESS_RO, 0, 0 },
-	{ "rw", BASE "access_mode=rw", 1234, RNBD_ACCESS_RW, 0, 0 },
-	{ "migration", BASE "access_mode=migration", 1234, RNBD_ACCESS_MIGRATION, 0, 0 },
-	{ "no poll queues", BASE "nr_poll_queues=0", 1234, RNBD_ACCESS_RW, 0, 0 },
-	{ "all poll queues", BASE "nr_poll_queues=4", 1234, RNBD_ACCESS_RW, 4, 0 },
-	{ "poll queues -1 is all", BASE "nr_poll_queues=-1", 1234, RNBD_ACCESS_RW, 4, 0 },
+	  RNBD_ACCESS_RW, 1, 1, 30 },
+	{ "port after path", BASE "path=a dest_port=99 path=b", 99, RNBD_ACCESS_RW, 0, 2, 30 },
+	{ "port 0", BASE "dest_port=0", 0, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "port 65535", BASE "dest_port=65535", 65535, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "port in hexadecimal", BASE "dest_port=0x4D2", 0x4d2, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "leading zeros are decimal", BASE "dest_port=010", 10, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "plus sign", BASE "dest_port=+7", 7, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "six paths", BASE "path=1 path=2 path=3 path=4 path=5 path=6", 1234, RNBD_ACCESS_RW, 0, 6, 30 },
+	{ "ro", BASE "access_mode=ro", 1234, RNBD_ACCESS_RO, 0, 0, 30 },
+	{ "rw", BASE "access_mode=rw", 1234, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "migration", BASE "access_mode=migration", 1234, RNBD_ACCESS_MIGRATION, 0, 0, 30 },
+	{ "no poll queues", BASE "nr_poll_queues=0", 1234, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "all poll queues", BASE "nr_poll_queues=4", 1234, RNBD_ACCESS_RW, 4, 0, 30 },
+	{ "poll queues -1 is all", BASE "nr_poll_queues=-1", 1234, RNBD_ACCESS_RW, 4, 0, 30 },
+	{ "no waiting for a path", BASE "no_path_timeout=0", 1234, RNBD_ACCESS_RW, 0, 0, 0 },
+	{ "waiting for a path for ever", BASE "no_path_timeout=-1", 1234, RNBD_ACCESS_RW, 0, 0, -1 },
+	{ "waiting for a path for a day", BASE "no_path_timeout=86400", 1234, RNBD_ACCESS_RW, 0, 0, 86400 },
 };
 
 static void good_desc(const struct good_case *c, char *desc)
@@ -75,6 +79,7 @@ static void options__good(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, opts.access_mode, c->access_mode, "%s", c->desc);
 	KUNIT_EXPECT_EQ_MSG(test, opts.nr_poll_queues, c->nr_poll_queues, "%s", c->desc);
 	KUNIT_EXPECT_EQ_MSG(test, opts.nr_paths, c->nr_paths, "%s", c->desc);
+	KUNIT_EXPECT_EQ_MSG(test, opts.no_path_timeout, c->no_path_timeout, "%s", c->desc);
 }
 
 static void options__paths_keep_their_order(struct kunit *test)
@@ -111,11 +116,12 @@ struct bad_case {
 	const char *expected;
 };
 
-#define KEYS "sessname=, device_path=, path=, dest_port=, access_mode= or nr_poll_queues="
+#define KEYS "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues= or no_path_timeout="
 #define NAME "1 to 255 characters without '/' and '.'"
 #define PORT "a number from 0 to 65535"
 #define MODE "ro, rw or migration"
 #define POLL "a number from -1 to 4, -1 for the highest"
+#define WAIT "a number of seconds from -1 to 86400, -1 for ever"
 
 static const struct bad_case bad_cases[] = {
 	{ "empty", "", -EINVAL, "sessname", NULL, "sessname=<name of the session>" },
@@ -177,6 +183,9 @@ static const struct bad_case bad_cases[] = {
 	{ "poll queues -2", BASE "nr_poll_queues=-2", -EINVAL, "nr_poll_queues", "-2", POLL },
 	{ "poll queues word", BASE "nr_poll_queues=all", -EINVAL, "nr_poll_queues", "all", POLL },
 	{ "first fault counts", BASE "dest_port=x access_mode=y", -EINVAL, "dest_port", "x", PORT },
+	{ "wait for a path -2", BASE "no_path_timeout=-2", -EINVAL, "no_path_timeout", "-2", WAIT },
+	{ "wait for more than a day", BASE "no_path_timeout=86401", -EINVAL, "no_path_timeout", "86401", WAIT },
+	{ "wait without a number", BASE "no_path_timeout=", -EINVAL, "no_path_timeout", "", WAIT },
 };
 
 static void bad_desc(const struct bad_case *c, char *desc)
