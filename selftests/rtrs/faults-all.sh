@@ -3,8 +3,8 @@
 #
 # faults.sh with the points of all modules.
 #
-# vm: smp=2 timeout=1200 tier=all
+# vm: smp=2 timeout=1500 tier=all
 
 FAULT_MODULES="rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server"
-FAULT_POINTS=37
+FAULT_POINTS=49
 . "$(dirname "$0")/faults.sh"

@@ -18,6 +18,7 @@
 #include <linux/sysfs.h>
 
 #include "export.h"
+#include "fault.h"
 
 /**
  * struct rnbd_srv_export - a block device that clients have open
@@ -221,6 +222,8 @@ static int rnbd_srv_export_add_dir(struct rnbd_srv_export *export, struct rnbd_s
 
 	lockdep_assert_held(&rnbd_srv_exports.lock);
 
+	if (fault_here(sysfs_dev))
+		return -ENOMEM;
 	list_for_each_entry(other, &export->devs, export_entry)
 		if (!strcmp(other->sess->name, dev->sess->name))
 			return kobject_add(&dev->kobj, export->sessions, "%s.%u", dev->sess->name,

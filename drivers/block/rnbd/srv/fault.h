@@ -6,10 +6,13 @@
 #include <selftest/fault.h>
 
 #define RNBD_SRV_FAULTS(X)	\
+	X(alloc_sess)	\
 	X(alloc_dev)	\
 	X(alloc_io)	\
 	X(alloc_msg)	\
 	X(open)	\
+	X(sysfs_dev)	\
+	X(bio_delayed)	\
 	X(bio_error)
 
 RNBD_SRV_FAULTS(FAULT_DECLARE)

@@ -12,6 +12,7 @@
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
+#include <linux/delay.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -23,6 +24,9 @@
 
 /* Number, for tracepoints, of an I/O that is not from a pool. */
 #define RNBD_SRV_IO_NO_POOL	UINT_MAX
+
+/* How late a bio is when a test wants it late. */
+#define RNBD_SRV_IO_DELAY_MS	1000
 
 /* Operation and fixed flags of a bio, by enum rnbd_io_op. */
 static const blk_opf_t rnbd_srv_io_opf[RNBD_OP__NR] = {
@@ -150,6 +154,8 @@ enum rnbd_srv_verdict rnbd_srv_io_submit(struct rnbd_srv_io_pool *pool, struct r
 	else
 		io->bio.bi_iter.bi_size = req->bytes;
 	trace_rnbd_srv_io_start(dev, io->nr, req);
+	if (fault_here(bio_delayed))
+		msleep(RNBD_SRV_IO_DELAY_MS);
 	submit_bio(&io->bio);
 	return RNBD_SRV_OK;
 }

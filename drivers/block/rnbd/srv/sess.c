@@ -348,7 +348,7 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	struct rnbd_srv_sess *sess;
 	int ret;
 
-	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
+	sess = fault_here(alloc_sess) ? NULL : kzalloc(sizeof(*sess), GFP_KERNEL);
 	if (!sess)
 		return ERR_PTR(-ENOMEM);
 	ret = rtrs_srv_get_path_name(rtrs, sess->name, sizeof(sess->name));

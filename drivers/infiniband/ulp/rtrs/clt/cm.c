@@ -153,6 +153,8 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 	export_uuid(req.path_uuid, &path->uuid);
 	export_uuid(req.sess_uuid, &path->sess->uuid);
 	rtrs_wire_put_conn_req(&msg, &req);
+	if (fault_here(cm_timeout))
+		return 0;	/* Never sent: nobody answers. */
 	return fault_here(cm_connect) ? -ENOMEM : rdma_connect_locked(cc->conn.cm_id, &param);
 }
 
@@ -316,7 +318,8 @@ int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid)
 	lockdep_assert_held(&path->mutex);
 	cc->path = path;
 	cc->conn.cid = cid;
-	id = rdma_create_id(&init_net, rtrs_clt_cm_handler, cc,
+	id = fault_here(conn_create) ? ERR_PTR(-ENOMEM) :
+	     rdma_create_id(&init_net, rtrs_clt_cm_handler, cc,
 			    dst->sa_family == AF_IB ? RDMA_PS_IB : RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);

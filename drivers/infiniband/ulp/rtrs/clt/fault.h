@@ -16,8 +16,12 @@
 	X(alloc_info)	\
 	X(alloc_permits)	\
 	X(dma_map)	\
+	X(conn_create)	\
 	X(cm_resolve)	\
 	X(cm_connect)	\
+	X(cm_timeout)	\
+	X(sysfs_path)	\
+	X(inv_failed)	\
 	X(hb_lost)
 
 RTRS_CLT_FAULTS(FAULT_DECLARE)

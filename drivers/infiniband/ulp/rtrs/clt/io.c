@@ -163,7 +163,7 @@ void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, inv_cqe);
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+	if (unlikely(wc->status != IB_WC_SUCCESS) || fault_here(inv_failed)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			rtrs_clt_path_err_rl(req->path, "LOCAL_INV of slot %u failed: %s\n",
 					     req->slot, ib_wc_status_msg(wc->status));

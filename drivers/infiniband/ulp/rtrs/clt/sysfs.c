@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "clt.h"
+#include "fault.h"
 
 static struct rtrs_clt_path *to_path(struct kobject *kobj)
 {
@@ -340,7 +341,8 @@ int rtrs_clt_path_publish(struct rtrs_clt_path *path)
 	if (test_bit(0, &path->removing))
 		ret = -ESHUTDOWN;
 	else
-		ret = kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
+		ret = fault_here(sysfs_path) ? -ENOMEM :
+		      kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
 	path->published = !ret;
 	mutex_unlock(&path->name_mutex);
 	if (ret && ret != -ESHUTDOWN)

@@ -253,7 +253,8 @@ static int rtrs_srv_cm_connect(struct rtrs_srv_ctx *ctx, struct rdma_cm_id *cm_i
 	struct rtrs_conn_req req;
 	int ret;
 
-	ret = rtrs_wire_get_conn_req(param->private_data, param->private_data_len, &req);
+	ret = fault_here(cm_reject) ? -ECONNRESET :
+	      rtrs_wire_get_conn_req(param->private_data, param->private_data_len, &req);
 	if (!ret)
 		ret = rtrs_srv_cm_check_device(ctx, cm_id);
 	if (ret)

@@ -13,8 +13,15 @@
 	X(alloc_bufs)	\
 	X(alloc_reqs)	\
 	X(alloc_info)	\
+	X(listen_delayed)	\
+	X(cm_reject)	\
 	X(cm_accept)	\
+	X(sysfs_sess)	\
+	X(sysfs_path)	\
+	X(info_delayed)	\
 	X(info_rsp_lost)	\
+	X(inv_failed)	\
+	X(rsp_delayed)	\
 	X(hb_lost)
 
 RTRS_SRV_FAULTS(FAULT_DECLARE)

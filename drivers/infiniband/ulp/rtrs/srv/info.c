@@ -10,6 +10,7 @@
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
+#include <linux/delay.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 
@@ -18,6 +19,9 @@
 
 /* Registrations posted at a time, if the send queue has room for them. */
 #define RTRS_SRV_REG_BATCH	64
+
+/* How late INFO_RSP is when a test wants it late. */
+#define RTRS_SRV_INFO_DELAY_MS	2000
 
 /* Receives without buffer on a connection: what the client can use up and one batch more. */
 static u32 rtrs_srv_info_nr_recvs(const struct rtrs_srv_path *path, u32 cid)
@@ -206,6 +210,8 @@ static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 	struct rtrs_srv_info *info = &path->info;
 	int ret;
 
+	if (fault_here(info_delayed))
+		msleep(RTRS_SRV_INFO_DELAY_MS);
 	ret = rtrs_srv_sess_path_up(path);
 	if (ret) {
 		rtrs_srv_path_fail(path, "session refused: error %d", ret);

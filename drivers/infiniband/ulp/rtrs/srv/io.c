@@ -35,6 +35,21 @@
 #include "fault.h"
 #include "rtrs-srv.h"
 
+/* How late an answer is when a test wants it late. */
+#define RTRS_SRV_RSP_DELAY_MS	1000
+
+/**
+ * struct rtrs_srv_late_rsp - an answer that a test wants late
+ * @dwork: gives it
+ * @req: the request
+ * @err: the answer
+ */
+struct rtrs_srv_late_rsp {
+	struct delayed_work dwork;
+	struct rtrs_srv_req *req;
+	int err;
+};
+
 /**
  * struct rtrs_srv_chain - work requests of a response
  * @data: RDMA WRITE of the result
@@ -275,6 +290,33 @@ static bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err)
 	return false;
 }
 
+static void rtrs_srv_late_rsp_work(struct work_struct *work)
+{
+	struct rtrs_srv_late_rsp *late = container_of(to_delayed_work(work),
+						      struct rtrs_srv_late_rsp, dwork);
+	struct rtrs_srv_req *req = late->req;
+	int err = late->err;
+
+	kfree(late);
+	rtrs_srv_req_answer(req, err);
+}
+
+/* Return: false if there is no memory to answer late. */
+static bool rtrs_srv_req_answer_late(struct rtrs_srv_req *req, int err)
+{
+	struct rtrs_srv_late_rsp *late = kmalloc(sizeof(*late), GFP_ATOMIC);
+
+	if (!late)
+		return false;
+	INIT_DELAYED_WORK(&late->dwork, rtrs_srv_late_rsp_work);
+	late->req = req;
+	late->err = err;
+	/* The context, and its queue, wait for the request. */
+	queue_delayed_work(req->path->ctx->wq, &late->dwork,
+			   msecs_to_jiffies(RTRS_SRV_RSP_DELAY_MS));
+	return true;
+}
+
 /**
  * rtrs_srv_resp_rdma() - answer a request
  * @id: the request, from rdma_ev; not the caller's any more
@@ -292,6 +334,8 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
 
 	if (WARN_ON_ONCE(cmpxchg(&req->state, RTRS_SRV_REQ_RUNNING, RTRS_SRV_REQ_ANSWERED) !=
 			 RTRS_SRV_REQ_RUNNING))
+		return true;
+	if (fault_here(rsp_delayed) && rtrs_srv_req_answer_late(req, errno))
 		return true;
 	return rtrs_srv_req_answer(req, errno);
 }
@@ -347,7 +391,7 @@ static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rtrs_srv_req *req = container_of(wc->wr_cqe, struct rtrs_srv_req, inv_cqe);
 	struct rtrs_srv_conn *conn = req->conn;
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+	if (unlikely(wc->status != IB_WC_SUCCESS) || fault_here(inv_failed)) {
 		rtrs_srv_path_wc_failed(req->path, "invalidation of a chunk", wc);
 		rtrs_srv_req_drop(req);
 		return;

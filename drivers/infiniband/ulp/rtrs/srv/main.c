@@ -2,6 +2,7 @@
 /* rtrs-server: module parameters, opening and closing of contexts. */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
+#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -16,6 +17,9 @@
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) server");
 MODULE_LICENSE("GPL");
+
+/* How long a ULP does not know yet that it is served when a test wants it so. */
+#define RTRS_SRV_LISTEN_DELAY_MS	5000
 
 /* Written at load only. */
 static bool rtrs_srv_always_invalidate = true;
@@ -81,6 +85,8 @@ struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port)
 	ret = rtrs_srv_cm_listen(ctx);
 	if (ret)
 		goto err_destroy_wq;
+	if (fault_here(listen_delayed))
+		msleep(RTRS_SRV_LISTEN_DELAY_MS);
 	return ctx;
 
 err_destroy_wq:

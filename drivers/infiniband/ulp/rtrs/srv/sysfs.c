@@ -13,6 +13,7 @@
 #include <linux/printk.h>
 #include <linux/sysfs.h>
 
+#include "fault.h"
 #include "rtrs-srv.h"
 
 static struct class rtrs_srv_class = {
@@ -169,7 +170,8 @@ int rtrs_srv_sysfs_add_sess(struct rtrs_srv_sess *sess)
 	struct device *dev;
 
 	lockdep_assert_held(&sess->ev_mutex);
-	dev = device_create(&rtrs_srv_class, NULL, MKDEV(0, 0), NULL, "%s", sess->name);
+	dev = fault_here(sysfs_sess) ? ERR_PTR(-ENOMEM) :
+	      device_create(&rtrs_srv_class, NULL, MKDEV(0, 0), NULL, "%s", sess->name);
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	sess->paths_kobj = kobject_create_and_add("paths", &dev->kobj);
@@ -208,7 +210,8 @@ int rtrs_srv_sysfs_add_path(struct rtrs_srv_path *path)
 {
 	int ret;
 
-	ret = kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
+	ret = fault_here(sysfs_path) ? -ENOMEM :
+	      kobject_add(&path->kobj, path->sess->paths_kobj, "%s", path->name);
 	if (ret)
 		return ret;
 	ret = sysfs_create_groups(&path->kobj, rtrs_srv_path_groups);

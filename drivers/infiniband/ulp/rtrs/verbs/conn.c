@@ -164,7 +164,7 @@ static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *firs
 	int ret;
 
 	lockdep_assert_held(&conn->sq_lock);
-	if (unlikely(conn->sq_free < nr))
+	if (unlikely(conn->sq_free < nr) || fault_here(sq_full))
 		return -EAGAIN;
 	/* Short of entries each post asks for its completion, so that the queue keeps moving. */
 	if (conn->sq_unsignaled + nr >= conn->sq_signal_every ||

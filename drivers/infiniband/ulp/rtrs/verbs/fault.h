@@ -11,7 +11,8 @@
 	X(mr_alloc)	\
 	X(mr_map)	\
 	X(post_send)	\
-	X(post_recv)
+	X(post_recv)	\
+	X(sq_full)
 
 RTRS_FAULTS(FAULT_DECLARE)
 
