@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Access modes: one writer, or two during a migration, and any number of readers,
-# among all clients of a server. Readers cannot write.
+# among all clients of a server, whatever names they call the device by. Readers
+# cannot write.
 #
 # vm: smp=1 timeout=120 tier=test also=6.12-debug
 
@@ -59,7 +60,27 @@ write_fails() {
 	return 1
 }
 
-ktap_plan 29
+# spelled <name> <mode>: in session one, mapped by another name
+spelled() {
+	local dev
+	dev=$(map_device one "$1" "access_mode=$2") && [ -b "$dev" ]
+}
+
+# reads_as <name>: what the writer has written
+reads_as() {
+	dd if="$(mapped_node one "$1")" bs=4k count=1 iflag=direct status=none | cmp - /tmp/modes.data
+}
+
+unmap_as() {
+	unmap_device "$(mapped_node one "$1")"
+}
+
+# opened_as <directories>: of the server, one for each
+opened_as() {
+	[ "$(ls "$SRV_CTL/devices/${back#/dev/}/sessions" | xargs)" = "$1" ]
+}
+
+ktap_plan 46
 topo_up 1
 RTRS_SERVER_OPTS="sess_queue_depth=16"
 rtrs_load
@@ -95,6 +116,32 @@ check "the place is free again" map one rw
 must unmap one
 must unmap two
 must unmap three
+
+# One device under several names in one session.
+link=/tmp/modes.link
+must ln -s "$back" $link
+must debugfs_up
+check "a writer" map one rw
+check_errno "another one by // is refused" EPERM $CLT_CTL/map_device \
+	"$(map_line one "/$back") access_mode=rw" 'not opened by the server of session one: -EPERM'
+check "a reader by //" spelled "/$back" ro
+fault_arm rnbd-server/sysfs_dev
+check_errno "a reader by a link, that the server has no directory for" ENOMEM $CLT_CTL/map_device \
+	"$(map_line one $link) access_mode=ro" 'not opened by the server of session one: -ENOMEM'
+check "leaves the others as they were" opened_as "one one.1"
+check "a reader by a link" spelled $link ro
+check "the server has a directory for each" opened_as "one one.1 one.2"
+check "the writer writes" write_it one
+check "what is read by //" reads_as "/$back"
+check "and by the link" reads_as $link
+check "the writer leaves" unmap one
+check "the others read" reads_as $link
+check "the first reader leaves" unmap_as "/$back"
+check "the other one reads" reads_as $link
+check "a writer by // is let in then" spelled "/$back" rw
+must unmap_as "/$back"
+check "the last one leaves" unmap_as $link
+check "the server has closed it" [ ! -e "$SRV_CTL/devices/${back#/dev/}" ]
 
 # The mode of the server's device counts too.
 must blockdev --setro "$back"
