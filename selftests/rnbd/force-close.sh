@@ -27,7 +27,27 @@ holds_zeroes() {
 	cmp -n 65536 "$1" /dev/zero
 }
 
-ktap_plan 24
+# at_once: the client unmaps the device while the administrator closes it, whichever comes first
+at_once() {
+	local nr=0 dev pid
+	while [ $nr -lt 30 ]; do
+		dev=$(map_device test "$back1") || return 1
+		unmap_device "$dev" &
+		pid=$!
+		sleep "0.0$((nr % 10))"
+		sysfs_write "$dir/force_close" 1 || [ ! -e "$dir" ] || {
+			echo "round $nr: force_close: $sysfs_error"
+			return 1
+		}
+		wait $pid && [ ! -e "$SRV_CTL/devices/${back1#/dev/}" ] || {
+			echo "round $nr: not closed"
+			return 1
+		}
+		nr=$((nr + 1))
+	done
+}
+
+ktap_plan 27
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -86,6 +106,12 @@ else
 	ok "under load: it ends with errors"
 fi
 check "the session lives" sess_paths_are test 2
+must unmap_device "$dev1"
+
+check "unmapped and closed by force at once, 30 times" at_once
+dev1=$(map_device test "$back1") || abort "cannot map again"
+check "it can be mapped again" put "$dev1"
+check "the session's other device works" put "$dev2"
 must unmap_device "$dev1"
 must unmap_device "$dev2"
 must unmap_device "$dev3"
