@@ -41,7 +41,7 @@ on_disk() {
 
 READ=0 WRITE=1 FLUSH=2 DISCARD=3 ERASE=4 ZEROES=5
 
-ktap_plan 34
+ktap_plan 40
 topo_up 1
 topo_is_ours
 peer_load
@@ -106,5 +106,20 @@ rule "a byte too little room for the answer" -22 b0 opens b0 "$(rnbd_open "$back
 check_here "the key of another session's chunk opens nothing" refuses b1 \
 	peer post b1 write data=00 raddr=0x"$a_addr_2" rkey="$a_key_2"
 check_here "and that session has not noticed" clt_works a
+must peer destroy all
+
+# A client that comes while the server is still being loaded.
+must module_gone rnbd-server
+fault_arm rtrs-server/listen_delayed
+modprobe rnbd-server &
+loading=$!
+must wait_for 5 fault_fired rtrs-server/listen_delayed
+check_here "an early client: a session" clt_open e 2 early path=4 sess=4
+check_here "an early client: a device" clt_map e "$back"
+check_eq "while the server is being loaded" "$(cat /sys/module/rnbd_server/initstate)" coming
+dev=$clt_dev
+rule "an early client: a WRITE" 0 e1 put e1 $WRITE 0 512 512
+check "the server's directory of it" [ -e "$SRV_CTL/devices/${back#/dev/}/sessions/early/mapping_path" ]
+check_here "the server is loaded" wait $loading
 must peer destroy all
 ktap_end
