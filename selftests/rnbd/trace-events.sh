@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Each tracepoint of rtrs and rnbd fires, under load and while paths and devices come
+# and go, and says what it is about: names are whole, however short, and end where
+# they end.
+#
+# vm: smp=1 timeout=120 tier=test
+
+. "$(dirname "$0")/../lib.sh"
+
+TRACE=/sys/kernel/tracing
+
+# events: all there are, as <system>/<event>
+events() {
+	(cd $TRACE/events && ls -d rtrs/*/ rnbd_srv/*/) | sed 's,/$,,'
+}
+
+# lines <event>: what it said
+lines() {
+	sed -n "s/.*: ${1##*/}: //p" /tmp/events.trace
+}
+
+# says <event> <extended regular expression of a whole line>: it has said this
+says() {
+	lines "$1" | grep -qxE "$2" || {
+		lines "$1" | head -n 5
+		return 1
+	}
+}
+
+# says_only <event> <extended regular expression>: and nothing of another form
+says_only() {
+	says "$1" "$2" && ! lines "$1" | grep -vxE "$2"
+}
+
+trace_off() {
+	echo 0 >$TRACE/events/rtrs/enable
+	echo 0 >$TRACE/events/rnbd_srv/enable
+}
+
+fired() {
+	lines "$1" | grep -q .
+}
+
+requires fio
+ktap_plan 16
+topo_up 2
+RTRS_SERVER_OPTS="sess_queue_depth=32"
+rtrs_load
+back=$(backing_null 16) || abort "no backing device"
+[ -d $TRACE/events/rtrs ] && [ -d $TRACE/events/rnbd_srv ] || skip_all "needs CONFIG_EVENT_TRACING"
+defer "rm -f /tmp/events.trace"
+check_eq "there are 6 tracepoints" "$(events | wc -l)" 6
+
+# A name of one character, and the longest one that fits beside the device's.
+long=$(head -c $((254 - ${#back})) /dev/zero | tr '\0' n)
+echo 16384 >$TRACE/buffer_size_kb
+: >$TRACE/trace
+echo 1 >$TRACE/events/rtrs/enable
+echo 1 >$TRACE/events/rnbd_srv/enable
+defer trace_off
+dev=$(map_device x "$back") || abort "cannot map"
+must fio_verify "$dev" --size=1M
+must sysfs_write "$(path_dir x 1)/disconnect" 1
+must sysfs_write "$(path_dir x 1)/reconnect" 1
+sysfs_write $CLT_CTL/map_device "$(map_line x /dev/none)" && abort "mapped what is not there"
+must unmap_device "$dev"
+dev=$(map_device "$long" "$back") || abort "cannot map"
+must dd if=/dev/zero of="$dev" bs=4k count=1 oflag=direct status=none
+must unmap_device "$dev"
+trace_off
+cat $TRACE/trace >/tmp/events.trace
+
+for event in $(events); do
+	check "$event fires" fired "$event"
+done
+id='dev=[0-9]+'
+check "a path's steps: names of side, path, states" says_only rtrs_path_step \
+	'(client|server) path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: [a-z-]+, [a-z-]+ -> [a-z-]+'
+check "those of a path to the end" says rtrs_path_step "client path $(path_pair 1): .*"
+check "I/O: session, device, operation" says_only rnbd_srv_io_start \
+	"sess=(x|n{31}) $id io=[0-9]+ op=[0-5](\\|sync)?(\\|fua)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
+check "its end, without error" says_only rnbd_srv_io_done "sess=(x|n{31}) $id io=[0-9]+ error=0"
+check "as many ends as begins" [ "$(lines rnbd_srv_io_start | wc -l)" -eq "$(lines rnbd_srv_io_done | wc -l)" ]
+check "an OPEN: name and mode" says_only rnbd_srv_dev_open "sess=(x|n{31}) $id name=$back access_mode=1"
+check "a CLOSE: the same" says_only rnbd_srv_dev_close "sess=(x|n{31}) $id name=$back access_mode=1"
+check "a refusal" says_only rnbd_srv_refuse "sess=x type=2 verdict=[0-9]+ error=-2"
+check "a session name of one character" says rnbd_srv_dev_open "sess=x .*"
+
+ktap_end
