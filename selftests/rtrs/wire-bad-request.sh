@@ -4,7 +4,8 @@
 # Requests that break the rules, to our server (protocol 3, 5, 10). What is no
 # request closes the path; what is a wrong one is answered with an errno, and its
 # slot and key can be used again: better than the silence the protocol allows. In
-# no case does another session notice. The client is the scripted peer.
+# no case does another session notice, or the log fill. The client is the scripted
+# peer.
 #
 # vm: smp=1 timeout=300 tier=test quick=6.1 also=6.12-debug
 
@@ -76,6 +77,39 @@ many_ignored() {
 	clt_works x
 }
 
+# few_lines <command>...: it breaks a rule hundreds of times, and the kernel says so no more often than ten
+# times in 5 s, and once how often it did not
+few_lines() {
+	local start most lines
+	kmsg_mark
+	start=$(date +%s)
+	"$@" || return 1
+	lines=$(kmsg_since | grep -cE 'rtrs-server: |rnbd_server: |callbacks suppressed')
+	most=$((11 * (($(date +%s) - start) / 5 + 2)))
+	echo "$lines lines, wanted at most $most"
+	[ "$lines" -le $most ]
+}
+
+# wrong_again <user message> <offset>: the request that is in slot 1's chunk then, 200 times
+wrong_again() {
+	local nr=0
+	clt_put x1 1 0 "$1" "$2" && next_is x1 'recv op=write len=0 imm=0x1*' || return 1
+	while [ $nr -lt 200 ]; do
+		peer post x1 write-imm imm="$(imm_req 1 "$2")" && next_is x1 'recv op=write len=0 imm=0x1*' ||
+			return 1
+		nr=$((nr + 1))
+	done
+}
+
+refused_again() {
+	local nr=0 req
+	req=$(conn_req magic=0)
+	while [ $nr -lt 200 ]; do
+		is "$(peer connect c $CLT_ADDR $SRV_ADDR $SRV_PORT "$req")" 'rejected 28 *' || return 1
+		nr=$((nr + 1))
+	done
+}
+
 # writes_with <rkey>: the adapter refuses it, and both queue pairs are gone
 writes_with() {
 	eval "x_key_0=$1"
@@ -143,7 +177,7 @@ suite() {
 	must srv_forgets bad
 }
 
-ktap_plan $((2 * CASES_PER_MODE))
+ktap_plan $((2 * CASES_PER_MODE + 5))
 topo_up 1
 topo_is_ours
 peer_load
@@ -154,5 +188,13 @@ suite
 must module_gone rnbd-server rtrs-server
 wire_server N
 suite
+
+must clt_open x 2 flood path=2 sess=2
+check_here "900 messages of unknown type: few lines in the log" few_lines many_ignored
+check_here "200 wrong requests: few lines" few_lines wrong_again "${close99}02000900" 8
+check_here "200 messages that the ULP refuses: few lines" few_lines wrong_again 05000002000300 3
+check_here "200 connections that are refused: few lines" few_lines refused_again
+check_here "and the path works" clt_works x
+must peer destroy all
 
 ktap_end
