@@ -16,7 +16,8 @@ ids=100
 # What handling INFO_REQ allocates and posts, and which time of it fails. The second send is INFO_RSP.
 FAULTS_INFO='rtrs-server/alloc_bufs:1 rtrs-server/alloc_bufs:3 rtrs-core/mr_alloc:1 rtrs-core/mr_alloc:5
 	rtrs-server/alloc_reqs:1 rtrs-core/post_recv:1 rtrs-core/mr_map:2 rtrs-server/alloc_info:1
-	rtrs-core/post_send:1 rtrs-core/post_send:2'
+	rtrs-core/post_send:1 rtrs-core/post_send:2 rnbd-server/alloc_sess:1 rtrs-server/sysfs_sess:1
+	rtrs-server/sysfs_path:1'
 
 # refuses <hex of the first message>: no answer, all connections are closed
 refuses() {
@@ -78,6 +79,43 @@ out_of_turn() {
 		are_closed x0 x1 && peer destroy x0 && peer destroy x1
 }
 
+# too_early: a request that comes after INFO_REQ, which the server has handled but for telling its ULP
+too_early() {
+	ids=$((ids + 1))
+	clt_connect_all x 2 path=$ids sess=$ids && peer recv x0 4 512 && peer recv x1 4 512 &&
+		fault_arm rtrs-server/info_delayed && peer post x0 send data="$(info_req early)" &&
+		wait_for 5 fault_fired rtrs-server/info_delayed && peer post x1 write-imm imm=0x00000000 &&
+		are_closed x1 x0 && peer destroy x0 && peer destroy x1
+}
+
+# one_name: two sessions bring the same name, the second one while the first is not up yet. That one has it.
+one_name() {
+	ids=$((ids + 2))
+	clt_connect_all x 2 path=$((ids - 1)) sess=$((ids - 1)) && clt_connect_all y 2 path=$ids sess=$ids &&
+		peer recv x0 1 512 && peer recv y0 1 512 && fault_arm rtrs-server/info_delayed &&
+		peer post x0 send data="$(info_req both)" && wait_for 5 fault_fired rtrs-server/info_delayed &&
+		[ ! -e $SRV_CLASS/both ] && peer post y0 send data="$(info_req both)" && are_closed y0 y1 &&
+		is "$(peer wait x0 10000)" 'recv op=send len=* data=0100*'
+}
+
+# not_up <fault point>: the first of two paths does not come up by it. The session is not up then, and the
+# second one brings it up: its device can be opened.
+not_up() {
+	ids=$((ids + 2))
+	clt_connect_all x 2 path=$((ids - 1)) sess=$ids && peer recv x0 4 512 &&
+		CLT_ADDR=fd00:1::1 SRV_ADDR=fd00:1::2 clt_connect_all y 2 path=$ids sess=$ids &&
+		peer recv y0 1 512 && fault_arm "$1" && peer post x0 send data="$(info_req up)" &&
+		are_closed x0 x1 && fault_fired "$1" && srv_forgets up &&
+		peer post y0 send data="$(info_req up)" || return 1
+	clt_info=$(peer wait y0 10000)
+	is "$clt_info" 'recv op=send len=* data=0100*' || return 1
+	clt_info=${clt_info#*data=}
+	clt_chunks y
+	peer recv y0 64 8
+	peer recv y1 64 8
+	[ -d $SRV_CLASS/up ] && clt_map y "$back" && clt_works y
+}
+
 # starved <fault point> <number>: it fails at its passage of this number after INFO_REQ
 starved() {
 	ids=$((ids + 1))
@@ -96,11 +134,12 @@ burst() {
 	peer post "$1" write-imm imm=0x30000000 nr="$2" && all_sent "$1"
 }
 
-ktap_plan 62
+ktap_plan 73
 topo_up 1
 topo_is_ours
 peer_load
 defer rtrs_unload
+back=$(backing_null 16) || abort "no backing device"
 wire_server Y
 
 # INFO_RSP (4).
@@ -146,6 +185,10 @@ must peer destroy b1
 check_here "second path with the name of the first" other_name taken
 check_here "is answered" is "$(peer wait b0 10000)" 'recv op=send len=* data=0100*'
 check_here "the first one works on" clt_works a
+check_here "two sessions with one name at the same moment: the first one has it" one_name
+must peer destroy x0
+must peer destroy x1
+must srv_forgets both
 
 # Close (9): one connection is enough, all go, and the session with the last path.
 must peer disconnect a1
@@ -157,6 +200,7 @@ check_here "and goes with that" srv_forgets taken
 # Out of turn (2.7, 4).
 check_here "request before INFO_REQ: closed" out_of_turn write-imm imm=0x00000000
 check_here "heartbeat before INFO_REQ: closed" out_of_turn write-imm imm=0x80000000
+check_here "request between INFO_REQ and its answer: closed without one" too_early
 must clt_open a 2 twice path=3 sess=3
 must peer post a0 send data="$(info_req twice)"
 check_here "INFO_REQ twice: closed" are_closed a0 a1
@@ -171,6 +215,13 @@ for point in $FAULTS_INFO; do
 	check_here "$point: the same path again" wait_for 10 clt_open s 2 starved path=$ids sess=$ids recon=2
 	must peer destroy all
 	must srv_forgets starved
+done
+
+# A session that does not come up by one path.
+for point in rnbd-server/alloc_sess rtrs-server/sysfs_sess rtrs-server/sysfs_path; do
+	check_here "$point fails for the first path: the second one brings the session up" not_up $point
+	must peer destroy all
+	must srv_forgets up
 done
 
 # Receives there are (2.7): the client's sends are not tried again.
