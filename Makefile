@@ -28,7 +28,7 @@ modules:
 	+@$(kbuild) modules
 
 ## test-modules	Build the modules that only tests use: build/<release>/selftests/*.ko
-test-modules:
+test-modules: modules
 	+@tools/deps build
 	+@$(call kbuild_for,-t) modules
 

@@ -279,6 +279,7 @@ strerror() {
 	ENETUNREACH) echo "Network is unreachable" ;;
 	ECONNABORTED) echo "Software caused connection abort" ;;
 	ECONNRESET) echo "Connection reset by peer" ;;
+	EADDRINUSE) echo "Address already in use" ;;
 	ENOTCONN) echo "Transport endpoint is not connected" ;;
 	ETIMEDOUT) echo "Connection timed out" ;;
 	ENOLINK) echo "Link has been severed" ;;
