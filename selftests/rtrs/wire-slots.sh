@@ -3,8 +3,10 @@
 #
 # Slots of our server while their requests run: a slot that is used twice closes
 # the path; sent again over another path of the session, as after a failover, a
-# request waits for the older one, and its data are what stays. The client is the
-# scripted peer, the disk takes its time.
+# request waits for the older one, and its data are what stays. What was checked is
+# what runs, whatever the client writes into the chunk meanwhile, and a device that
+# two close at once is closed once. The client is the scripted peer, the disk takes
+# its time.
 #
 # vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
 
@@ -45,6 +47,43 @@ twice_on_other_con() {
 	write_to a1 1 22 && clt_write a0 1 "$(rnbd_close 99)" && are_closed a0 a1
 }
 
+# change <con> <slot> <offset> <bytes>: of the chunk, behind the server's back
+change() {
+	local path="${1%?}" addr key
+	eval "addr=\$${path}_addr_$2 key=\$${path}_key_$2"
+	peer post "$1" write data="$(bytes "$4" 77)" raddr=0x"$(addr_add "$addr" "$3")" rkey="$key" &&
+		all_sent "$1"
+}
+
+# change_waiting: what waits behind another request is changed, when the server has seen it, as the answer to
+# a later one tells. With always_invalidate=N the data are the client's to spoil, with Y they are copied, as
+# the message behind them always is.
+change_waiting() {
+	clt_write b1 4 "$(rnbd_close 99)" && rsp_is b1 4 0 || return 1
+	if [ "$srv_mode" = Y ]; then
+		change b1 3 0 548
+	else
+		change b1 3 512 36
+	fi
+}
+
+force_close() {
+	sysfs_write "$SRV_CTL/devices/${back#/dev/}/sessions/slots/force_close" 1
+}
+
+# close_thrice: CLOSE, once more, and by force, while a request runs
+close_thrice() {
+	write_to a1 0 12 && clt_write a1 1 "$(rnbd_close "$clt_dev")" &&
+		clt_write a1 2 "$(rnbd_close "$clt_dev")" || return 1
+	force_close &
+	force_pid=$!
+}
+
+# full_queue: the next answer, the disk's interrupt's, finds no room in the send queue
+full_queue() {
+	write_to a1 0 34 && fault_arm rtrs-core/sq_full && rsp_is a1 0 0 && fault_fired rtrs-core/sq_full
+}
+
 second_path() {
 	CLT_ADDR=fd00:1::1 SRV_ADDR=fd00:1::2 clt_open b 2 slots path=2 sess=1
 }
@@ -64,12 +103,15 @@ suite() {
 	check_here "$srv_mode: another slot is answered meanwhile" rsp_is a1 2 0
 	check_here "$srv_mode: at once" [ $(($(uptime_ms) - start)) -lt $((SLOW_MS - 500)) ]
 	check_here "$srv_mode: and the first one in its time" rsp_is a1 1 0
+	check_here "$srv_mode: no room in the send queue: the answer waits" full_queue
+	check_here "$srv_mode: and leaves once" says_nothing a1
 
 	# Two paths of a session.
 	check_here "$srv_mode: another path of the session" second_path
 	start=$(uptime_ms)
 	must write_to a1 3 cc
 	must write_to b1 3 dd
+	check_here "$srv_mode: what waits is changed by the client" change_waiting
 	check_here "$srv_mode: a slot that runs on one path: the other waits" \
 		answered_after "$start" $((2 * SLOW_MS - 400)) b1 3
 	check_here "$srv_mode: the first one was answered" rsp_is a1 3 0
@@ -97,6 +139,20 @@ suite() {
 	must peer destroy all
 	must srv_forgets slots
 
+	# Three at once close a device. Whoever comes first, each is told when the request has ended.
+	must clt_open a 2 slots path=7 sess=1
+	must clt_map a "$back"
+	start=$(uptime_ms)
+	check_here "$srv_mode: CLOSE twice and force_close, while a request runs" close_thrice
+	check_here "$srv_mode: the request ends well" rsp_is a1 0 0
+	check_here "$srv_mode: CLOSE is answered after it" answered_after "$start" $((SLOW_MS - 200)) a1 1
+	check_here "$srv_mode: so is the other one" rsp_is a1 2 0
+	check_here "$srv_mode: force_close has ended" wait "$force_pid"
+	check_here "$srv_mode: the device is closed" [ ! -e "$SRV_CTL/devices/${back#/dev/}" ]
+	check_here "$srv_mode: and the path works" clt_works a
+	must peer destroy all
+	must srv_forgets slots
+
 	# Misuse.
 	must clt_open a 2 slots path=3 sess=1
 	must clt_map a "$back"
@@ -110,7 +166,7 @@ suite() {
 	must srv_forgets slots
 }
 
-ktap_plan 36
+ktap_plan 56
 topo_up 1
 topo_is_ours
 peer_load
