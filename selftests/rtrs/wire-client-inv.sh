@@ -90,6 +90,13 @@ no_longer_writable() {
 	is "$(peer sent w1 10000)" 'failed *' && are_closed w1 w0
 }
 
+# no_inv <fault point>: the server does not invalidate, and the client's attempt fails: the READ has been
+# answered and ends as it was, but the path goes before its memory is used again
+no_inv() {
+	asks $BIG 1 && put_data && all_sent w1 && fault_arm "$1" && answer 1 0 && io_ends 0 && data_arrived &&
+		fault_fired "$1" && are_closed w1 w0
+}
+
 other_key() {
 	# The adapter may have stopped the queue pair by then.
 	peer post w1 send-inv inv=$((req_key ^ 0x5500)) && { answer 2 0 || :; }
@@ -128,12 +135,21 @@ suite() {
 	psrv_gone w
 }
 
-ktap_plan 34
+ktap_plan 37
 psrv_setup
 
 psrv_mode=N
 suite
 psrv_mode=Y
 suite
+
+# An invalidation of the client's own that cannot be had.
+must psrv_map w wire io=196608 hdr=4096
+for point in rtrs-core/post_send rtrs-core/sq_full rtrs-client/inv_failed; do
+	check_here "$point, for the client's invalidation: the READ ends, and the path" no_inv $point
+	again
+done
+must psrv_unmap w
+psrv_gone w
 
 ktap_end

@@ -73,6 +73,15 @@ shut() {
 	refuses a1 peer post a1 write data="$(bytes 512 77)" raddr=0x"$a_addr_1" rkey="$a_key_1"
 }
 
+# not_invalidated <fault point>: a WRITE whose chunk's key cannot be shut: not run, and the path is gone
+not_invalidated() {
+	fault_arm "$1" && big_write 1 0 && are_closed a1 a0 && fault_fired "$1"
+}
+
+untouched() {
+	is "$(dd if="$back" bs=$BIG count=1 iflag=direct status=none | md5sum)" "$(head -c $BIG /dev/zero | md5sum)"
+}
+
 # regions <number>: descriptors of as many chunks each, no key twice
 regions() {
 	local nr="$1" at=8 keys='' key
@@ -102,7 +111,7 @@ each_slot() {
 	done
 }
 
-ktap_plan 22
+ktap_plan 26
 topo_up 1
 topo_is_ours
 peer_load
@@ -129,6 +138,13 @@ start
 check_here "Y: the new path has keys of its own" big_write 1 0
 check_here "Y: that open its chunks" rsp_is a1 1 0
 stop
+back=$(backing_null 16) || abort "no backing device"
+for point in rtrs-core/post_send rtrs-server/inv_failed; do
+	start
+	check_here "Y: $point, for the invalidation: closed without answer" not_invalidated $point
+	stop
+	check_here "Y: $point: nothing was written" untouched
+done
 
 must module_gone rnbd-server rtrs-server
 wire_server N
