@@ -36,8 +36,9 @@ rounds() {
 	done
 }
 
-ktap_plan 25
+ktap_plan 28
 topo_up 3
+must debugfs_up
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
 back=$(backing_null 32) || abort "no backing device"
@@ -48,6 +49,11 @@ load_start "$dev" 40
 
 check "one path is added and removed 4 times" rounds
 check "a second path" add 2
+fault_arm rtrs-client/sysfs_path
+check_errno "a third, which cannot be shown in sysfs" ENOMEM $SESS/add_path "$(path_pair 3)" \
+	'cannot be shown in sysfs: error -12'
+check "leaves nothing" wait_for 10 gone 3
+check_eq "and no directory" "$(ls -d "$(path_dir test 3)" 2>/dev/null)" ''
 check "a third" add 3
 check "all three carry I/O" ios_grow test 1 30
 check "the second" ios_grow test 2 30
