@@ -30,7 +30,27 @@ read_data() {
 	cmp -n 65536 "$dev" /tmp/reconnect.data
 }
 
-ktap_plan 25
+# together: both paths are connected at the same moment, again and again, when the server has forgotten the
+# session: one of them makes it, the other one joins. No attempt fails.
+together() {
+	local nr=0 failed pid
+	failed="$(reconnects 1 2) $(reconnects 2 2)"
+	while [ $nr -lt 20 ]; do
+		sysfs_write "$one/disconnect" 1 && sysfs_write "$(path_dir test 2)/disconnect" 1 &&
+			wait_for 10 [ ! -e $SRV_CLASS/test ] || return 1
+		sysfs_write "$one/reconnect" 1 &
+		pid=$!
+		sysfs_write "$(path_dir test 2)/reconnect" 1 && wait $pid &&
+			[ "$(ls $SRV_CLASS/test/paths | wc -l)" -eq 2 ] &&
+			[ "$(reconnects 1 2) $(reconnects 2 2)" = "$failed" ] || {
+			echo "round $nr: failed attempts of each: before $failed, now $(reconnects 1 2) $(reconnects 2 2)"
+			return 1
+		}
+		nr=$((nr + 1))
+	done
+}
+
+ktap_plan 27
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -94,6 +114,9 @@ check "limited: the data are there" read_data
 check "attempts are not limited" sysfs_write $CLT_CLASS/test/max_reconnect_attempts -1
 must sysfs_write "$(path_dir test 2)/reconnect" 1
 check "both paths are there" sess_paths_are test 2
+
+check "together: 20 times" together
+check "together: the data are there" read_data
 must unmap_device "$dev"
 
 ktap_end
