@@ -9,6 +9,7 @@
 # vm: smp=1 timeout=300 tier=test quick=6.12
 
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../faults.sh"
 
 FAULT_MODULES=${FAULT_MODULES:-rtrs-core}
 FAULT_POINTS=${FAULT_POINTS:-7}		# at least
@@ -33,18 +34,6 @@ disarm() {
 
 note_fired() {
 	! fault_fired "$1" || echo "$1" >>/tmp/faults.fired
-}
-
-map_now() {
-	map_device faults "$back" nr_poll_queues=1
-}
-
-whole() {
-	wait_for 40 sess_paths_are faults 2
-}
-
-nothing_left() {
-	[ ! -e $CLT_CLASS/faults ] && wait_for 45 [ ! -e $SRV_CLASS/faults ]
 }
 
 # mapping <point>: it works, and has all its paths after a while, or fails and leaves nothing
@@ -125,10 +114,6 @@ unmapping() {
 	note_fired "$1"
 	disarm "$1"
 	nothing_left
-}
-
-works() {
-	dev=$(map_now) && whole && fio_verify "$dev" --size=1M && unmap_device "$dev" && nothing_left
 }
 
 requires fio
