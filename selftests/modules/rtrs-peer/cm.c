@@ -119,6 +119,7 @@ static int peer_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		/* Answer it, or the other side waits. */
 		rdma_disconnect(id);
 		peer_con_tell(con, "disconnected");
+		peer_con_over(con);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;

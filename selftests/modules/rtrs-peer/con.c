@@ -261,6 +261,20 @@ void peer_con_tell(struct peer_con *con, const char *fmt, ...)
 	peer_con_event(con, ev);
 }
 
+/**
+ * peer_con_over() - nothing that is sent will arrive any more
+ * @con: the connection
+ *
+ * Context: process.
+ */
+void peer_con_over(struct peer_con *con)
+{
+	spin_lock_irq(&con->lock);
+	con->over = true;
+	spin_unlock_irq(&con->lock);
+	wake_up_all(&con->wait);
+}
+
 static struct peer_event *peer_con_next_event(struct peer_con *con)
 {
 	struct peer_event *ev;

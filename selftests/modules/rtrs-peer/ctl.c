@@ -75,6 +75,7 @@ static int peer_cmd_destroy(struct peer_cmd *cmd)
 	if (!strcmp(cmd->argv[1], "all")) {
 		peer_cm_unlisten();
 		peer_destroy_all(NULL);
+		peer_templates_free(NULL);
 		return 0;
 	}
 	con = peer_con_find(cmd, cmd->argv[1]);
@@ -101,12 +102,18 @@ static const struct peer_verb peer_verbs[] = {
 	{ "put", 4, 4, "<buf> <off> <hex>", peer_cmd_put },
 	{ "fill", 5, 5, "<buf> <off> <len> <byte>", peer_cmd_fill },
 	{ "get", 4, 4, "<buf> <off> <len>", peer_cmd_get },
-	{ "recv", 4, 4, "<con> <number> <bytes>", peer_cmd_recv },
+	{ "recv", 4, 5, "<con> <number> <bytes> [keep=<mask>[:<off>]]", peer_cmd_recv },
 	{ "post", 3, 12, "<con> send|send-imm|send-inv|write|write-imm [<key>=<value>...]",
 	  peer_cmd_post },
 	{ "inv", 3, 3, "<con> <rkey>", peer_cmd_inv },
 	{ "sent", 3, 3, "<con> <ms>", peer_cmd_sent },
 	{ "wait", 3, 3, "<con> <ms>", peer_cmd_wait },
+	{ "template", 3, 13, "<set> send|send-imm|send-inv|write|write-imm [<key>=<value>...]",
+	  peer_cmd_template },
+	{ "forget", 2, 2, "<set>|all", peer_cmd_forget },
+	{ "key", 3, 4, "<number> desc=<hex>|at=<buf>:<off>|buf=<buf> [<bytes>]", peer_cmd_key },
+	{ "mutate", 3, 8, "<con> <set> [<key>=<value>...]", peer_cmd_mutate },
+	{ "mutant", 2, 7, "<set> [<key>=<value>...]", peer_cmd_mutant },
 };
 
 static void peer_run_words(struct peer_cmd *cmd)
@@ -256,6 +263,7 @@ static void __exit peer_exit(void)
 	mutex_lock(&peer_mutex);
 	peer_cm_unlisten();
 	peer_destroy_all(NULL);
+	peer_templates_free(NULL);
 	mutex_unlock(&peer_mutex);
 	ib_unregister_client(&peer_client);
 }

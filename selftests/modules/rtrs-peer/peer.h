@@ -40,6 +40,10 @@
 #define PEER_MAX_BUFS		256
 #define PEER_MAX_EVENTS		4096
 
+/* Bytes of a template; numbers of keys. */
+#define PEER_TEMPLATE_BYTES	8192
+#define PEER_MAX_KEYS		64
+
 /* Longest wait a command may ask for. */
 #define PEER_MAX_WAIT_MS	120000
 
@@ -128,16 +132,18 @@ struct peer_cm_result {
  * @id: id of the connection manager
  * @domain: protection domain, NULL before there is a queue pair
  * @cq: completion queue of both directions, NULL before there is a queue pair
- * @lock: guards @events, @nr_events, @sends and @send_status
+ * @lock: guards @events, @nr_events, @sends, @sends_ok, @send_status and @over
  * @wait: woken up for each event and each send that completes
  * @events: struct peer_event, oldest first
  * @nr_events: how many
  * @sends: posted by the command "post" and not completed yet
+ * @sends_ok: how many of those ever posted the other side's adapter has taken
  * @send_status: the first failure among those since the command "sent" told it, IB_WC_SUCCESS if none
  * @cm: written by the handler before it completes @cm_done, read after that
  * @param: what the other side's request or accept asked for; as @cm
  * @cm_done: a step of connecting is over, or the send queue is drained
  * @established: events go to "wait" from now on; written by the handler only
+ * @over: a send failed or the other side disconnected, so that nothing more will arrive
  */
 struct peer_con {
 	struct list_head entry;
@@ -150,11 +156,83 @@ struct peer_con {
 	struct list_head events;
 	unsigned int nr_events;
 	unsigned int sends;
+	u32 sends_ok;
 	enum ib_wc_status send_status;
 	struct peer_cm_result cm;
 	struct rdma_conn_param param;
 	struct completion cm_done;
 	bool established;
+	bool over;
+};
+
+/**
+ * struct peer_post - a send or a write, as the command "post" has it
+ * @op: opcode
+ * @data: bytes to send, NULL if there are none; freed by who has asked for them
+ * @data_len: how many
+ * @buf: buffer to send from, NULL if none
+ * @off: where in it
+ * @len: bytes of it
+ * @nr: how many times
+ * @raddr: remote address
+ * @rkey: remote key
+ * @imm: immediate, CPU order
+ * @step: the immediate grows by this each time
+ * @inv: key that SEND with invalidate carries
+ */
+struct peer_post {
+	enum ib_wr_opcode op;
+	u8 *data;
+	size_t data_len;
+	struct peer_buf *buf;
+	u32 off;
+	u32 len;
+	u32 nr;
+	u64 raddr;
+	u32 rkey;
+	u32 imm;
+	u32 step;
+	u32 inv;
+};
+
+/**
+ * struct peer_key - a place in the other side's memory
+ * @addr: address
+ * @rkey: key that opens it
+ * @busy: written through, and nothing named it since
+ */
+struct peer_key {
+	u64 addr;
+	u32 rkey;
+	bool busy;
+};
+
+/**
+ * struct peer_template - something valid
+ * @entry: in the list of templates
+ * @set: name of its set
+ * @post: the work request; raddr is relative to the key's address
+ * @weight: how often it is drawn, compared to others of the set
+ * @key: key that it writes through, -1 if it writes nowhere
+ * @inv_key: key that it invalidates, -1 for post.inv
+ * @desc_key: key whose address and rkey are part of the data, -1 for none
+ * @desc_off: where in the data
+ * @tame_from: first byte that tame changes touch
+ * @tame_to: byte after the last one
+ * @tame_imm: bits of the immediate that they touch
+ */
+struct peer_template {
+	struct list_head entry;
+	char set[PEER_NAME_LEN];
+	struct peer_post post;
+	u32 weight;
+	int key;
+	int inv_key;
+	int desc_key;
+	u32 desc_off;
+	u32 tame_from;
+	u32 tame_to;
+	u32 tame_imm;
 };
 
 /**
@@ -204,15 +282,35 @@ struct peer_con *peer_con_find(struct peer_cmd *cmd, const char *name);
 void peer_cons_destroy(const struct ib_device *dev);
 void peer_con_event(struct peer_con *con, struct peer_event *ev);
 __printf(2, 3) void peer_con_tell(struct peer_con *con, const char *fmt, ...);
+void peer_con_over(struct peer_con *con);
 int peer_cmd_wait(struct peer_cmd *cmd);
 int peer_cmd_sent(struct peer_cmd *cmd);
 
 /* verbs.c */
+struct peer_con *peer_verbs_con(struct peer_cmd *cmd, const char *name);
+const char *peer_op_name(enum ib_wr_opcode op);
+int peer_get_op(struct peer_cmd *cmd, const char *word, enum ib_wr_opcode *op);
+int peer_post_one(struct peer_con *con, const struct peer_post *post);
 int peer_cmd_recv(struct peer_cmd *cmd);
 int peer_cmd_post(struct peer_cmd *cmd);
 int peer_cmd_buf(struct peer_cmd *cmd);
 int peer_cmd_rereg(struct peer_cmd *cmd);
 int peer_cmd_inv(struct peer_cmd *cmd);
+
+/* template.c */
+u32 peer_template_weight(const char *set);
+const struct peer_template *peer_template_at(const char *set, u32 at);
+void peer_templates_free(const char *set);
+struct peer_key peer_key_get(int key);
+void peer_key_set_busy(int key, bool busy);
+void peer_key_heard(u32 index, const u8 *rkey);
+int peer_cmd_template(struct peer_cmd *cmd);
+int peer_cmd_forget(struct peer_cmd *cmd);
+int peer_cmd_key(struct peer_cmd *cmd);
+
+/* mutate.c */
+int peer_cmd_mutate(struct peer_cmd *cmd);
+int peer_cmd_mutant(struct peer_cmd *cmd);
 
 /* cm.c */
 int peer_cmd_listen(struct peer_cmd *cmd);

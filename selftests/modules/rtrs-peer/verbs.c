@@ -21,6 +21,9 @@
  * @bytes: size of @mem
  * @dir: who writes @mem
  * @mem: memory that goes with it, NULL if there is none
+ * @keep: a receive that is posted again and says nothing
+ * @keep_mask: bits of an immediate that name a key
+ * @keep_off: where in the message its rkey is; beyond the end if nowhere
  */
 struct peer_wr {
 	struct ib_cqe cqe;
@@ -29,36 +32,9 @@ struct peer_wr {
 	size_t bytes;
 	enum dma_data_direction dir;
 	void *mem;
-};
-
-/**
- * struct peer_post - arguments of the command "post"
- * @op: opcode
- * @data: bytes given in the command, NULL if none were; freed by the command
- * @data_len: how many
- * @buf: buffer to send from, NULL if none
- * @off: where in it
- * @len: bytes of it
- * @nr: how many times
- * @raddr: remote address
- * @rkey: remote key
- * @imm: immediate, CPU order
- * @step: the immediate grows by this each time
- * @inv: key that SEND with invalidate carries
- */
-struct peer_post {
-	enum ib_wr_opcode op;
-	u8 *data;
-	size_t data_len;
-	struct peer_buf *buf;
-	u32 off;
-	u32 len;
-	u32 nr;
-	u64 raddr;
-	u32 rkey;
-	u32 imm;
-	u32 step;
-	u32 inv;
+	bool keep;
+	u32 keep_mask;
+	u32 keep_off;
 };
 
 static void peer_wr_free(struct peer_wr *pwr)
@@ -106,8 +82,15 @@ static struct ib_sge peer_wr_sge(const struct peer_wr *pwr)
 	};
 }
 
-/* A connection that has a queue pair. */
-static struct peer_con *peer_verbs_con(struct peer_cmd *cmd, const char *name)
+/**
+ * peer_verbs_con() - the connection of a name, if it has a queue pair
+ * @cmd: the command
+ * @name: the name
+ *
+ * Context: process; peer_mutex held.
+ * Return: the connection, or NULL and the answer says why.
+ */
+struct peer_con *peer_verbs_con(struct peer_cmd *cmd, const char *name)
 {
 	struct peer_con *con = peer_con_find(cmd, name);
 
@@ -145,43 +128,107 @@ static void peer_recv_tell(struct peer_wr *pwr, const struct ib_wc *wc)
 	peer_con_event(pwr->con, ev);
 }
 
+static int peer_recv_post(struct peer_wr *pwr)
+{
+	struct ib_sge sge = peer_wr_sge(pwr);
+	struct ib_recv_wr wr = { .wr_cqe = &pwr->cqe };
+
+	if (pwr->bytes) {
+		wr.sg_list = &sge;
+		wr.num_sge = 1;
+	}
+	return ib_post_recv(pwr->con->id->qp, &wr, NULL);
+}
+
+/* What a message says of keys.  Return: 0 if the receive is posted again. */
+static int peer_recv_keep(struct peer_wr *pwr, const struct ib_wc *wc)
+{
+	struct peer_con *con = pwr->con;
+	u32 len = wc->opcode == IB_WC_RECV_RDMA_WITH_IMM ? 0 : wc->byte_len;
+	const u8 *rkey = NULL;
+	int ret;
+
+	if (len >= 4 && pwr->keep_off <= len - 4) {
+		ib_dma_sync_single_for_cpu(con->id->device, pwr->dma, pwr->bytes, pwr->dir);
+		rkey = pwr->mem + pwr->keep_off;
+	}
+	if (wc->wc_flags & IB_WC_WITH_IMM)
+		peer_key_heard(be32_to_cpu(wc->ex.imm_data) & pwr->keep_mask, rkey);
+	ret = peer_recv_post(pwr);
+	wake_up_all(&con->wait);
+	return ret;
+}
+
 static void peer_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct peer_wr *pwr = container_of(wc->wr_cqe, struct peer_wr, cqe);
 
-	if (wc->status == IB_WC_SUCCESS)
+	if (wc->status == IB_WC_SUCCESS && pwr->keep && !peer_recv_keep(pwr, wc))
+		return;
+	if (wc->status == IB_WC_SUCCESS && !pwr->keep)
 		peer_recv_tell(pwr, wc);
-	else if (wc->status != IB_WC_WR_FLUSH_ERR)
+	else if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
 		peer_con_tell(pwr->con, "failed recv %u %s", wc->status,
 			      ib_wc_status_msg(wc->status));
 	peer_wr_free(pwr);
 }
 
-static int peer_recv_one(struct peer_con *con, u32 bytes)
+/**
+ * struct peer_recv - arguments of the command "recv"
+ * @nr: how many
+ * @bytes: memory of each
+ * @keep: they are posted again, and say nothing
+ * @mask: bits of an immediate that name a key
+ * @off: where in a message its rkey is
+ */
+struct peer_recv {
+	u32 nr;
+	u32 bytes;
+	bool keep;
+	u32 mask;
+	u32 off;
+};
+
+static int peer_recv_one(struct peer_con *con, const struct peer_recv *recv)
 {
-	struct ib_recv_wr wr = {};
 	struct peer_wr *pwr;
-	struct ib_sge sge;
 	int ret;
 
-	pwr = peer_wr_alloc(con, NULL, bytes);
+	pwr = peer_wr_alloc(con, NULL, recv->bytes);
 	if (!pwr)
 		return -ENOMEM;
 	pwr->cqe.done = peer_recv_done;
-	wr.wr_cqe = &pwr->cqe;
-	if (bytes) {
-		sge = peer_wr_sge(pwr);
-		wr.sg_list = &sge;
-		wr.num_sge = 1;
-	}
-	ret = ib_post_recv(con->id->qp, &wr, NULL);
+	pwr->keep = recv->keep;
+	pwr->keep_mask = recv->mask;
+	pwr->keep_off = recv->off;
+	ret = peer_recv_post(pwr);
 	if (ret)
 		peer_wr_free(pwr);
 	return ret;
 }
 
+/* "keep=<mask>[:<off>]" */
+static int peer_recv_get_keep(struct peer_cmd *cmd, struct peer_recv *recv, char *word)
+{
+	char *off;
+	int ret;
+
+	if (strncmp(word, "keep=", 5))
+		return peer_error(cmd, -EINVAL, "%s: wants keep=", word);
+	word += 5;
+	off = strchr(word, ':');
+	if (off)
+		*off++ = '\0';
+	recv->keep = true;
+	recv->off = U32_MAX;
+	ret = peer_get_u32(cmd, "keep", word, U32_MAX, &recv->mask);
+	if (!ret && off)
+		ret = peer_get_u32(cmd, "keep", off, PEER_MAX_BYTES, &recv->off);
+	return ret;
+}
+
 /**
- * peer_cmd_recv() - "recv <con> <number> <bytes>": post receives
+ * peer_cmd_recv() - "recv <con> <number> <bytes> [keep=<mask>[:<off>]]": post receives
  * @cmd: the command
  *
  * Context: process, may sleep; peer_mutex held.
@@ -189,21 +236,25 @@ static int peer_recv_one(struct peer_con *con, u32 bytes)
  */
 int peer_cmd_recv(struct peer_cmd *cmd)
 {
+	struct peer_recv recv = {};
 	struct peer_con *con;
-	u32 nr, bytes, i;
+	u32 i;
 	int ret;
 
 	con = peer_verbs_con(cmd, cmd->argv[1]);
 	if (!con)
 		return -EINVAL;
-	ret = peer_get_u32(cmd, "number", cmd->argv[2], PEER_QUEUE_DEPTH, &nr);
+	ret = peer_get_u32(cmd, "number", cmd->argv[2], PEER_QUEUE_DEPTH, &recv.nr);
 	if (!ret)
-		ret = peer_get_u32(cmd, "bytes", cmd->argv[3], PEER_ANSWER_BYTES / 2 - 128, &bytes);
-	for (i = 0; !ret && i < nr; i++) {
-		ret = peer_recv_one(con, bytes);
+		ret = peer_get_u32(cmd, "bytes", cmd->argv[3], PEER_ANSWER_BYTES / 2 - 128,
+				   &recv.bytes);
+	if (!ret && cmd->argc > 4)
+		ret = peer_recv_get_keep(cmd, &recv, cmd->argv[4]);
+	for (i = 0; !ret && i < recv.nr; i++) {
+		ret = peer_recv_one(con, &recv);
 		if (ret)
 			return peer_error(cmd, ret, "con=%s: receive %u of %u", con->name, i + 1,
-					  nr);
+					  recv.nr);
 	}
 	return ret;
 }
@@ -217,6 +268,10 @@ static void peer_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	peer_wr_free(pwr);
 	spin_lock_irqsave(&con->lock, flags);
 	con->sends--;
+	if (wc->status == IB_WC_SUCCESS)
+		con->sends_ok++;
+	else
+		con->over = true;
 	if (con->send_status == IB_WC_SUCCESS)
 		con->send_status = wc->status;
 	spin_unlock_irqrestore(&con->lock, flags);
@@ -234,18 +289,44 @@ static const struct {
 	{ "write-imm",	IB_WR_RDMA_WRITE_WITH_IMM },
 };
 
-static int peer_post_get_op(struct peer_cmd *cmd, struct peer_post *post)
+/**
+ * peer_get_op() - an opcode
+ * @cmd: the command
+ * @word: its name
+ * @op: result
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL and the answer says why.
+ */
+int peer_get_op(struct peer_cmd *cmd, const char *word, enum ib_wr_opcode *op)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(peer_ops); i++) {
-		if (strcmp(cmd->argv[2], peer_ops[i].name))
+		if (strcmp(word, peer_ops[i].name))
 			continue;
-		post->op = peer_ops[i].op;
+		*op = peer_ops[i].op;
 		return 0;
 	}
 	return peer_error(cmd, -EINVAL, "op=%s: wants send, send-imm, send-inv, write or write-imm",
-			  cmd->argv[2]);
+			  word);
+}
+
+/**
+ * peer_op_name() - name of an opcode
+ * @op: one that peer_get_op() gives
+ *
+ * Context: any.
+ * Return: the name.
+ */
+const char *peer_op_name(enum ib_wr_opcode op)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(peer_ops); i++)
+		if (peer_ops[i].op == op)
+			return peer_ops[i].name;
+	return "?";
 }
 
 /* One "key=value". */
@@ -288,7 +369,7 @@ static int peer_post_get(struct peer_cmd *cmd, struct peer_post *post)
 {
 	int i, ret;
 
-	ret = peer_post_get_op(cmd, post);
+	ret = peer_get_op(cmd, cmd->argv[2], &post->op);
 	for (i = 3; !ret && i < cmd->argc; i++)
 		ret = peer_post_get_arg(cmd, post, cmd->argv[i]);
 	if (!ret && post->buf)
@@ -298,7 +379,15 @@ static int peer_post_get(struct peer_cmd *cmd, struct peer_post *post)
 	return ret;
 }
 
-static int peer_post_one(struct peer_con *con, const struct peer_post *post)
+/**
+ * peer_post_one() - post a send or a write
+ * @con: connection, with a queue pair
+ * @post: what; its data are copied
+ *
+ * Context: process, may sleep; peer_mutex held.
+ * Return: 0 or negative errno.
+ */
+int peer_post_one(struct peer_con *con, const struct peer_post *post)
 {
 	struct ib_rdma_wr wr = {
 		.wr.opcode = post->op,
