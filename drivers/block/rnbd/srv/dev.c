@@ -32,6 +32,9 @@
 /* Open devices per session; a client cannot have more disks. */
 #define RNBD_SRV_MAX_DEVS	16384
 
+/* Messages about sessions and their devices, all sessions together, per interval. */
+#define RNBD_SRV_LOG_BURST	100
+
 /* Entry of an id that is taken but leads nowhere. */
 #define RNBD_SRV_ID_TAKEN	xa_mk_value(0)
 
@@ -48,6 +51,22 @@ struct rnbd_srv_devs {
 };
 
 static struct rnbd_srv_devs rnbd_srv_devs;
+
+/**
+ * rnbd_srv_may_log() - may the kernel log get another message that a client has caused
+ * @share: what its session may say; each has a share, so that one does not silence the others
+ *
+ * All sessions together have a limit too: a client that comes again has a new session, and a new share.
+ *
+ * Context: any.
+ * Return: true if it may.
+ */
+bool rnbd_srv_may_log(struct ratelimit_state *share)
+{
+	static DEFINE_RATELIMIT_STATE(all, DEFAULT_RATELIMIT_INTERVAL, RNBD_SRV_LOG_BURST);
+
+	return __ratelimit(share) && __ratelimit(&all);
+}
 
 /**
  * rnbd_srv_devs_init() - prepare for open devices
@@ -106,7 +125,7 @@ static void rnbd_srv_dev_close_work(struct work_struct *work)
 			xa_erase(&sess->devs, dev->id);
 		list_splice_init(&dev->close_ops, &waiters);
 	}
-	if (__ratelimit(&sess->admin_limit))
+	if (rnbd_srv_may_log(&sess->admin_limit))
 		pr_info("session %*pE: closed \"%*pE\", id %u%s\n", RNBD_SRV_STR(sess->name),
 			RNBD_SRV_STR(dev->name), dev->id, by_force ? ", by force" : "");
 	complete_all(&dev->closed);
@@ -220,7 +239,7 @@ static int rnbd_srv_dev_publish(struct rnbd_srv_dev *dev, struct rnbd_srv_opened
 	dev->state = RNBD_SRV_DEV_LIVE;
 	opened->id = dev->id;
 	trace_rnbd_srv_dev_open(dev);
-	if (__ratelimit(&sess->admin_limit))
+	if (rnbd_srv_may_log(&sess->admin_limit))
 		pr_info("session %*pE: opened \"%*pE\" (%pg) as %s, id %u\n",
 			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(dev->name), dev->backend.bdev,
 			rnbd_access_mode_name(dev->access_mode), dev->id);

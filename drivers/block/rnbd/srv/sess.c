@@ -112,7 +112,7 @@ static int rnbd_srv_sess_refuse_msg(struct rnbd_srv_sess *sess, int type, size_t
 	int ret = rnbd_srv_verdict_errno(verdict);
 
 	rnbd_srv_sess_refuse(sess, type, verdict, ret);
-	if (__ratelimit(&sess->refuse_limit))
+	if (rnbd_srv_may_log(&sess->refuse_limit))
 		pr_warn("session %*pE: message of type %d, %zu bytes, refused: %s\n",
 			RNBD_SRV_STR(sess->name), type, usr_len, rnbd_srv_verdict_text(verdict));
 	return ret;
@@ -142,7 +142,7 @@ static int rnbd_srv_sess_refuse_io(struct rnbd_srv_sess *sess, const struct rnbd
 	const char *name = dev ? dev->name : "";
 
 	rnbd_srv_sess_refuse(sess, RNBD_MSG_IO, verdict, ret);
-	if (__ratelimit(&sess->refuse_limit))
+	if (rnbd_srv_may_log(&sess->refuse_limit))
 		pr_warn("session %*pE: device \"%*pE\", id %u: op %u (%s), sector %llu, %u bytes, %zu of data, refused: %s\n",
 			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(name), req->device_id, req->op,
 			desc ? desc->name : "unknown", req->sector, req->bytes, data_len,
@@ -273,7 +273,7 @@ static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv
 		ret = rnbd_srv_dev_open(sess, &req, &opened, &verdict);
 	if (ret) {
 		rnbd_srv_sess_refuse(sess, RNBD_MSG_OPEN, verdict, ret);
-		if (__ratelimit(&sess->admin_limit))
+		if (rnbd_srv_may_log(&sess->admin_limit))
 			pr_warn("session %*pE: OPEN of \"%*pE\" as %s (%u) refused: %s (error %pe)\n",
 				RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req.name),
 				rnbd_access_mode_name(req.access_mode), req.access_mode,
