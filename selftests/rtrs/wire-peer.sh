@@ -41,7 +41,33 @@ no_qp() {
 	[ "$(rdma resource show qp | grep -c 'type RC')" -eq 0 ]
 }
 
-ktap_plan 43
+# mutants [<key>=<value>...]: a hundred, a line each
+mutants() {
+	local nr=0
+	while [ $nr -lt 100 ]; do
+		peer mutant t seed=5 first=$nr "$@" || return 1
+		nr=$((nr + 1))
+	done
+}
+
+same_again() {
+	mutants wild=500 tame=500 >/tmp/wire.1 && mutants wild=500 tame=500 >/tmp/wire.2 &&
+		cmp /tmp/wire.1 /tmp/wire.2
+}
+
+# Some may be changed to what others are, or to what they were.
+others_differ() {
+	[ "$(sort -u /tmp/wire.1 | wc -l)" -ge 80 ]
+}
+
+# all_are <extended regular expression> [<key>=<value>...]
+all_are() {
+	local wanted="$1"
+	shift
+	[ "$(mutants "$@" | grep -Ec "$wanted")" -eq 100 ]
+}
+
+ktap_plan 52
 topo_up 1
 topo_is_ours
 peer_load
@@ -91,6 +117,18 @@ wrong "-ERANGE: post: off=1 len=4096: *" post a0 send buf=b off=1 len=4096
 wrong "-EINVAL: post: data and buf: *" post a0 send buf=b data=00
 check_here "what was put is there" peer put b 4094 a55a
 check_eq "and zeros elsewhere" "$(peer get b 4090 6)" 00000000a55a
+
+wrong "-ENOENT: mutate: set=none: *" mutate a0 none
+wrong "-EINVAL: template: tame=0-3: *" template t send data=0102 tame=0-3
+wrong "-EINVAL: template: desc=0: *" template t send data=0102 desc=0:1
+wrong "-EINVAL: key: key=64: *" key 64 buf=b
+must peer template t write-imm imm=0x40000000 data="$(bytes 32 5a)" tame=8-16
+check_here "a mutation is what its seed and number say" same_again
+check_here "and the others are others" others_differ
+check_here "not mutated it is the template" all_are "^op=write-imm times=1 imm=0x40000000 .* data=(5a){32}\$"
+check_here "tame ones are changed where the template says" \
+	all_are "^op=write-imm times=1 imm=0x40000000 .* data=(5a){8}.{16}(5a){16}\$" tame=1000
+wrong "-EINVAL: mutant: tame=1001: *" mutant t tame=1001
 
 # Nothing is left.
 check_here "destroy all" peer destroy all
