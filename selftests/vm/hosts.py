@@ -121,9 +121,9 @@ class Client(Host):
     def path(self, server, network):
         return f"ip:10.{network}.0.{self.number}@ip:10.{network}.0.{server.number}"
 
-    def line(self, server, session, device, mode="rw", paths=None):
+    def line(self, server, session, device, mode="rw", paths=None, options=""):
         paths = " ".join(f"path={self.path(server, n + 1)}" for n in range(paths or len(self.nets)))
-        return f"sessname={session} device_path={device} access_mode={mode} {paths}"
+        return f"sessname={session} device_path={device} access_mode={mode} {paths} {options}"
 
     def try_map(self, *args, **kwargs):
         """The device's name, or the error's words; arguments as for line()."""
