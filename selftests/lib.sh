@@ -892,7 +892,7 @@ load_start() {
 	shift 2
 	fio --name=load --filename="$dev" --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw \
 		--bsrange=512-64k --blockalign=512 --size=16M --io_size=100G --time_based \
-		--runtime="$secs" --verify=crc32c --verify_fatal=1 --verify_backlog=256 \
+		--runtime=$((secs * ${RTRS_SLOWNESS:-1})) --verify=crc32c --verify_fatal=1 --verify_backlog=256 \
 		--output-format=terse --output=/tmp/load.out "$@" >/tmp/load.err 2>&1 &
 	load_pid=$!
 	defer "load_stop"
