@@ -8,7 +8,8 @@
 # command line in a VM, repeats a run, or a piece of each part of it from this number on.
 
 BAD_SESSIONS=4			# so that nobody waits for the end of the one before
-LINES_PER_SECOND=60		# that the kernel's log may get
+LINES_PER_SECOND=40		# that the kernel's log may get, ...
+LINES_BURST=400			# ... and at first
 
 defer "rm -rf /dev/hostile"
 
@@ -109,7 +110,7 @@ said() {
 		echo "nothing like '$1'"
 		return 1
 	}
-	[ $attack_lines -gt 0 ] && [ $attack_lines -le $(((attack_ms / 1000 + 5) * LINES_PER_SECOND)) ]
+	[ $attack_lines -gt 0 ] && [ $attack_lines -le $((LINES_BURST + attack_ms / 1000 * LINES_PER_SECOND)) ]
 }
 
 # honest_up: its device, under load, over network 2; nothing of it is the attacker's to reach

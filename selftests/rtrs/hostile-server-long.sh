@@ -6,5 +6,5 @@
 # vm: smp=1 timeout=2400 tier=all
 
 HOSTILE_COUNT=50000
-HOSTILE_CONNS=50
+HOSTILE_CONNS=20
 . "$(dirname "$0")/hostile-server.sh"
