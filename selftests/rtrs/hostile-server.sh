@@ -183,6 +183,7 @@ mutate_answers() {
 			[ $mutate_end = open ] || break
 		done
 		[ "$answer" != timeout ] || idle=$((idle + 1))
+		io_again
 		[ $idle -lt 5 ] || {
 			io_state
 			return 1
@@ -254,12 +255,20 @@ mutated_map() {
 # io_load: requests all the time, whatever becomes of them
 io_load() {
 	# All that an errno of the protocol becomes in the block layer; fio ends with any other one.
-	local errors=5:11:12:16:19:22:28:52:61:62:67:75:84:95:109:110:121
+	local errors=5:11:12:16:19:22:28:52:61:62:67:75:78:84:95:109:110:121
 	fio --name=io --thread --filename="$psrv_dev" --direct=1 --ioengine=libaio --iodepth=4 --rw=randrw \
 		--bs=512 --size=4k --io_size=100G --time_based --runtime=3600 --rate_iops=200,100 \
 		--continue_on_error=all --ignore_error=$errors,$errors,$errors >/tmp/hostile.io 2>&1 8<&- &
 	io_pid=$!
 	defer "io_stop"
+}
+
+# io_again: if fio has found an error that it cannot ignore, whatever that was
+io_again() {
+	[ ! -e /proc/$io_pid ] || return 0
+	io_ended=$(grep '^fio: ' /tmp/hostile.io | tail -n 1)
+	wait $io_pid
+	io_load
 }
 
 # io_state: why there are no requests
@@ -297,7 +306,7 @@ suite() {
 	honest_up
 	ask_open
 	must peer listen $PEER_PORT
-	info_rsp='' path_file='' rsp=$(conn_rsp flags=$rsp_flags)
+	io_ended='' info_rsp='' path_file='' rsp=$(conn_rsp flags=$rsp_flags)
 	attack_begins
 	check_here "$psrv_mode: a device is mapped" mapped
 	must unmap_it bad
@@ -316,6 +325,7 @@ suite() {
 	io_load
 	check_here "$psrv_mode: answers to requests: as many as wanted have arrived" mutate_answers
 	attack_ends
+	[ -z "$io_ended" ] || diag "started again: $io_ended"
 	check_here "$psrv_mode: the other session's data are right, and it goes on" honest_unharmed
 	check_here "$psrv_mode: the kernel's log says it, and says it rarely" said 'rtrs-client: session bad, .*(server answers slot|unknown immediate)'
 	exec 8<&-
