@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Direct, buffered and polled I/O. For polled I/O the completions are counted
-# where polling finds them, so that an interrupt that came first does not pass.
+# where polling finds them, so that an interrupt that came first does not pass. A
+# path that is added later has what the others have.
 #
 # vm: smp=2 timeout=180 tier=test also=6.12-debug,6.12-kcsan
 
@@ -43,7 +44,7 @@ poll_fio() {
 		--verify_fatal=1 "$@"
 }
 
-ktap_plan 12
+ktap_plan 16
 requires fio
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
@@ -84,6 +85,23 @@ else
 	ktap_skip "polled reads complete by polling" "needs CONFIG_KPROBE_EVENTS"
 fi
 check "polled I/O" poll_fio "$dev" 1 --rw=randwrite --verify=crc32c --do_verify=1 --size=4M
+must unmap_device "$dev"
+
+# A path that was added later, and is the only one then.
+must sysfs_write $CLT_CTL/map_device "$(map_line test "$back" 1 1) nr_poll_queues=2"
+dev=$(mapped_node test "$back") || abort "not mapped"
+check "a path is added" sysfs_write $CLT_CLASS/test/add_path "$(path_pair 2)"
+check "the first one is removed" sysfs_write "$(path_dir test 1)/remove_path" 1
+if [ -n "${found:-}" ]; then
+	polls_found >/dev/null
+	poll_fio "$dev" 1 --rw=randwrite >/dev/null || abort "polled fio failed"
+	found=$(polls_found)
+	diag "polls found $found completions of $POLLED_IOS requests"
+	check "added path: polled writes complete by polling" [ "$found" -ge "$POLLED_IOS" ]
+else
+	ktap_skip "added path: polled writes complete by polling" "needs CONFIG_KPROBE_EVENTS"
+fi
+check "added path: polled I/O" poll_fio "$dev" 1 --rw=randwrite --verify=crc32c --do_verify=1 --size=4M
 must unmap_device "$dev"
 
 ktap_end
