@@ -255,7 +255,7 @@ mutated_map() {
 # io_load: requests all the time, whatever becomes of them
 io_load() {
 	# All that an errno of the protocol becomes in the block layer; fio ends with any other one.
-	local errors=5:11:12:16:19:22:28:52:61:62:67:75:78:84:95:109:110:121
+	local errors=5:11:12:16:19:22:28:52:61:62:67:75:84:95:109:110:121
 	fio --name=io --thread --filename="$psrv_dev" --direct=1 --ioengine=libaio --iodepth=4 --rw=randrw \
 		--bs=512 --size=4k --io_size=100G --time_based --runtime=3600 --rate_iops=200,100 \
 		--continue_on_error=all --ignore_error=$errors,$errors,$errors >/tmp/hostile.io 2>&1 8<&- &

@@ -12,7 +12,7 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-srv.sh"
 
-CASES_PER_MODE=24
+CASES_PER_MODE=26
 
 io_waits() {
 	sleep 1
@@ -158,6 +158,8 @@ suite() {
 	check_here "$m: READ fails with EIO" read_512 -5 EIO
 	check_here "$m: WRITE fails with ENOSPC" write_512 -28 ENOSPC
 	check_here "$m: READ fails with 511, which is no errno here: EIO" read_512 -511 EIO
+	check_here "$m: READ fails with 103, which only the client can say: EIO" read_512 -103 EIO
+	check_here "$m: READ fails with 78, which device mapper would take for its own: EIO" read_512 -78 EIO
 	check_here "$m: the path lives on" read_512 0
 
 	# What is no answer (3).

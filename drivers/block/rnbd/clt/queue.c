@@ -54,6 +54,14 @@ static int rnbd_clt_queue_dir(enum rnbd_io_op op)
 	return op == RNBD_OP_READ || op == RNBD_OP_FLUSH ? READ : WRITE;
 }
 
+/* The server's errno for the block layer, but for the one that asks device mapper to send the request again. */
+static blk_status_t rnbd_clt_queue_status(int errno)
+{
+	blk_status_t status = errno_to_blk_status(errno);
+
+	return status == BLK_STS_DM_REQUEUE ? BLK_STS_IOERR : status;
+}
+
 static void rnbd_clt_io_conf(void *priv, int errno)
 {
 	struct request *rq = priv;
@@ -73,7 +81,7 @@ static void rnbd_clt_io_conf(void *priv, int errno)
 		}
 		io->status = rnbd_clt_hold_status(dev);
 	} else {
-		io->status = errno_to_blk_status(errno);
+		io->status = rnbd_clt_queue_status(errno);
 	}
 	/* Last: the device may go as soon as the request is done. */
 	blk_mq_complete_request(rq);
