@@ -131,6 +131,7 @@ sys=/sys/block/${dev#/dev/}/rnbd
 check_eq "open" "$(dev_state "$dev")" open
 must disconnect_all
 check "closed without a path" wait_for 10 dev_is "$dev" closed
+must sysfs_write "$sys/no_path_timeout" 0
 check "I/O fails" fails_with_eio read_dev
 check_errno "no resize while closed" ENOENT "$sys/resize" 1024 "${dev#/dev/}: resize=1024: expected state open, it is closed"
 kmsg_mark
