@@ -23,10 +23,12 @@ write_start() {
 	) &
 }
 
-# map_start <session> [<option>...]: map from the peer, in the background
+# map_start <session> [<option>...]: map from the peer, in the background. What becomes of a request is to
+# be seen at once, so none waits for a path.
 map_start() {
 	local line
 	line="sessname=$1 device_path=/dev/wire dest_port=$PEER_PORT path=ip:$CLT_ADDR@ip:$SRV_ADDR"
+	line="$line no_path_timeout=0"
 	shift
 	write_start /tmp/wire.map $CLT_CTL/map_device "$line $*"
 }

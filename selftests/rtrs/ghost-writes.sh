@@ -4,8 +4,8 @@
 # A network holds writes back for longer than the client waits for them: they are
 # sent again over the other path and answered, the blocks are written once more, and
 # only then the old packets arrive. The blocks have to keep what was written last,
-# also when the session was lost in between and the writes had failed. Extension
-# FENCE is what sees to it (Documentation/protocol/extensions.rst).
+# also when the session was lost in between, and the writes had failed, or waited until it
+# was back. Extension FENCE is what sees to it (Documentation/protocol/extensions.rst).
 #
 # vm: smp=1 timeout=300 tier=test quick=6.12
 
@@ -14,6 +14,7 @@
 # Rounds, and how many writes each has. One of two goes over the path that holds it back.
 GHOST_ROUNDS=${GHOST_ROUNDS:-3}
 GHOST_LOST_ROUNDS=${GHOST_LOST_ROUNDS:-1}
+GHOST_WAIT_ROUNDS=${GHOST_WAIT_ROUNDS:-1}
 WRITES=32
 
 # Longer than the loss of a path takes to notice, and to write the blocks again; not so long that the
@@ -95,6 +96,31 @@ lost_writes() {
 	block_write 22 && still_held
 }
 
+# wait_writes: 11 is held back on path 1, there is no other, and it waits; path 2 is back, and 11 and then
+# 22 go over that
+wait_writes() {
+	local pid
+	sysfs_write "$(path_dir ghosts 2)/disconnect" 1 && hold 1 || return 1
+	block_write 11 &
+	pid=$!
+	wait_for 10 dev_is "$dev" closed || {
+		echo "the session is not lost"
+		return 1
+	}
+	last_ms=$(uptime_ms)
+	sysfs_write "$(path_dir ghosts 2)/reconnect" 1
+	wait $pid || {
+		echo "the first write failed"
+		return 1
+	}
+	block_write 22 && still_held
+}
+
+# no_path_timeout <seconds>
+no_path_timeout() {
+	sysfs_write "/sys/block/$(basename "$dev")/rnbd/no_path_timeout" "$1"
+}
+
 # old_ones_arrive: all that was held back, and what it causes on the disk
 old_ones_arrive() {
 	until [ "$(uptime_ms)" -gt $((last_ms + HOLD_S * 1000 + 500)) ]; do
@@ -116,7 +142,7 @@ round() {
 	must wait_for 40 path_is ghosts 2 connected
 }
 
-ktap_plan $((3 * (GHOST_ROUNDS + GHOST_LOST_ROUNDS) + 2))
+ktap_plan $((3 * (GHOST_ROUNDS + GHOST_LOST_ROUNDS + GHOST_WAIT_ROUNDS) + 2))
 requires fio
 topo_up 2
 topo_is_ours
@@ -137,6 +163,12 @@ while [ $n -le "$GHOST_ROUNDS" ]; do
 done
 diag "$sum writes were sent again"
 check "half of the writes were sent again" [ $sum -ge $((GHOST_ROUNDS * WRITES / 3)) ]
+n=1
+while [ $n -le "$GHOST_WAIT_ROUNDS" ]; do
+	round wait_writes "session lost, writes wait, round $n"
+	n=$((n + 1))
+done
+must no_path_timeout 0
 n=1
 while [ $n -le "$GHOST_LOST_ROUNDS" ]; do
 	round lost_writes "session lost, round $n"
