@@ -147,14 +147,18 @@ works() {
 		fio_verify "$dev" --size=1M && unmap_device "$dev"
 }
 
-nobody_stuck() {
-	! grep -l '^State:.*disk sleep' /proc/[0-9]*/status
-}
-
 # resources_are <snapshot>
 resources_are() {
 	[ "$(resource_snapshot)" = "$1" ] || {
 		resource_snapshot
 		return 1
 	}
+}
+
+# nothing_remains <mode> <snapshot>: four cases, after the attack
+nothing_remains() {
+	check_here "$1: everything works" works
+	check "$1: no verbs object is left" wait_for 15 resources_are "$2"
+	check "$1: nobody is stuck" wait_for 15 nobody_stuck
+	check "$1: modules unload" rtrs_unload
 }

@@ -658,29 +658,6 @@ module_gone() {
 	done
 }
 
-# ---------------------------------------------------------------- debugfs
-
-DEBUGFS=/sys/kernel/debug
-
-debugfs_up() {
-	grep -q " $DEBUGFS debugfs " /proc/mounts || mount -t debugfs debugfs $DEBUGFS
-}
-
-# fault_file <point>: of a fault point, <module>/<name> or, as its file is called, <module>/fault/<name>
-fault_file() {
-	echo "$DEBUGFS/${1%%/*}/fault/${1##*/}"
-}
-
-# fault_arm <point> [<number>]: the next passage of it fails, or the one of this number; 0: none
-fault_arm() {
-	echo "${2:-1}" >"$(fault_file "$1")"
-}
-
-# fault_fired <point>: it failed; it stays spent until it is armed again
-fault_fired() {
-	[ "$(cat "$(fault_file "$1")")" -eq 0 ]
-}
-
 # rtrs_unload: unmap everything, then all modules, users first
 rtrs_unload() {
 	unmap_all
@@ -742,6 +719,45 @@ slab_settles() {
 		}
 		sleep 1
 	done
+}
+
+# ---------------------------------------------------------------- debugfs
+
+DEBUGFS=/sys/kernel/debug
+
+debugfs_up() {
+	grep -q " $DEBUGFS debugfs " /proc/mounts || mount -t debugfs debugfs $DEBUGFS
+}
+
+# fault_file <point>: of a fault point, <module>/<name> or, as its file is called, <module>/fault/<name>
+fault_file() {
+	echo "$DEBUGFS/${1%%/*}/fault/${1##*/}"
+}
+
+# fault_arm <point> [<number>]: the next passage of it fails, or the one of this number; 0: none
+fault_arm() {
+	echo "${2:-1}" >"$(fault_file "$1")"
+}
+
+# fault_fired <point>: it failed; it stays spent until it is armed again
+fault_fired() {
+	[ "$(cat "$(fault_file "$1")")" -eq 0 ]
+}
+
+# ---------------------------------------------------------------- return probes
+
+TRACE=/sys/kernel/tracing
+
+# probe_on <name> <function> <fetch arguments> <filter>: trace those returns of it; probe_off <name>
+probe_on() {
+	echo "r:$1 $2 $3" >>$TRACE/kprobe_events &&
+	echo "$4" >"$TRACE/events/kprobes/$1/filter" &&
+	echo 1 >"$TRACE/events/kprobes/$1/enable"
+}
+
+probe_off() {
+	echo 0 >"$TRACE/events/kprobes/$1/enable"
+	echo "-:$1" >>$TRACE/kprobe_events
 }
 
 # ---------------------------------------------------------------- backing devices
@@ -898,9 +914,18 @@ load_start() {
 	defer "load_stop"
 }
 
-# load_runs: it has not ended; as a child nobody has waited for it is there even then
+# child_runs <pid>: it has not ended; as a child nobody has waited for it is there even then
+child_runs() {
+	[ -e "/proc/$1" ] && ! grep -q '^State:.*zombie' "/proc/$1/status"
+}
+
+# nobody_stuck: no process waits for what cannot be interrupted; prints those that do
+nobody_stuck() {
+	! grep -l '^State:.*disk sleep' /proc/[0-9]*/status
+}
+
 load_runs() {
-	[ -e "/proc/$load_pid" ] && ! grep -q '^State:.*zombie' "/proc/$load_pid/status"
+	child_runs "$load_pid"
 }
 
 # load_stop: only for those that did not come to its end

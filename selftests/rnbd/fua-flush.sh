@@ -9,7 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-TRACE=/sys/kernel/tracing
 EVENT=$TRACE/events/block/block_rq_issue
 NR=16
 

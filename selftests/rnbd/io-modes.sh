@@ -9,24 +9,11 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-TRACE=/sys/kernel/tracing
 POLLED_IOS=256
 
 same_as_backing() {
 	drop_caches
 	cmp -n $((8 << 20)) "$1" "$2"
-}
-
-# poll_probe on|off: record every poll of the transport that found something
-poll_probe() {
-	if [ "$1" = off ]; then
-		echo 0 >$TRACE/events/kprobes/selftest_poll/enable
-		echo '-:selftest_poll' >>$TRACE/kprobe_events
-		return
-	fi
-	echo 'r:selftest_poll rtrs_clt_rdma_cq_direct found=$retval:s32' >>$TRACE/kprobe_events &&
-		echo 'found > 0' >$TRACE/events/kprobes/selftest_poll/filter &&
-		echo 1 >$TRACE/events/kprobes/selftest_poll/enable
 }
 
 # polls_found: completions that polls have found since it was last asked
@@ -66,8 +53,9 @@ dev=$(map_device test "$back" nr_poll_queues=2) || abort "cannot map with poll q
 check_eq "nr_poll_queues" "$(cat "/sys/block/${dev#/dev/}/rnbd/nr_poll_queues")" 2
 check_eq "the disk can be polled" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 1
 
-if poll_probe on 2>/dev/null; then
-	defer "poll_probe off"
+# Every poll of the transport that found something.
+if probe_on selftest_poll rtrs_clt_rdma_cq_direct 'found=$retval:s32' 'found > 0' 2>/dev/null; then
+	defer "probe_off selftest_poll"
 	polls_found >/dev/null
 	poll_fio "$dev" 0 --rw=randwrite >/dev/null || abort "fio failed"
 	check_eq "I/O that is not polled completes without" "$(polls_found)" 0

@@ -44,7 +44,7 @@ read_start() {
 read_waits() {
 	local end=$((read_from + $1))
 	while [ "$(uptime_ms)" -lt $end ]; do
-		[ -e /proc/$read_pid/stat ] && ! grep -q '^State:.*zombie' /proc/$read_pid/status || {
+		child_runs $read_pid || {
 			echo "ended after $(($(uptime_ms) - read_from)) ms: $(cat /tmp/no-path.err)"
 			return 1
 		}
@@ -71,11 +71,6 @@ took() {
 		echo "$read_ms ms, wanted $1 to $2"
 		return 1
 	}
-}
-
-# no_waiter: no process waits for the disk
-no_waiter() {
-	! grep -l '^State:.*disk sleep' /proc/[0-9]*/status
 }
 
 ktap_plan 40
@@ -179,6 +174,6 @@ check "which is said at once" [ $(($(uptime_ms) - start)) -lt $((3000 * ${RTRS_S
 must unmap_device "$dev" force
 check "unmapped by force it unloads" wait_for 20 module_gone rnbd-client
 read_ends
-check "no process waits for a disk" no_waiter
+check "no process waits for a disk" nobody_stuck
 
 ktap_end

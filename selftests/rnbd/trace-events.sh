@@ -9,8 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-TRACE=/sys/kernel/tracing
-
 # events: all there are, as <system>/<event>
 events() {
 	(cd $TRACE/events && ls -d rtrs/*/ rnbd_srv/*/) | sed 's,/$,,'

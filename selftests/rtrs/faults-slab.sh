@@ -54,7 +54,7 @@ failslab_fired() {
 round() {
 	local path
 	dev=$(map_now) || return 0
-	wait_for 40 sess_paths_are faults 2 || {
+	whole || {
 		echo "mapped, but not all paths come"
 		return 1
 	}

@@ -206,10 +206,7 @@ suite() {
 	honest_down
 	exec 8<&-
 	must peer destroy all
-	check_here "$srv_mode: everything works" works
-	check "$srv_mode: no verbs object is left" wait_for 15 resources_are "$before"
-	check "$srv_mode: nobody is stuck" wait_for 15 nobody_stuck
-	check "$srv_mode: modules unload" rtrs_unload
+	nothing_remains "$srv_mode" "$before"
 }
 
 requires fio

@@ -333,10 +333,7 @@ suite() {
 	io_stop
 	must unmap_device "$psrv_dev" force
 	honest_down
-	check_here "$psrv_mode: everything works" works
-	check "$psrv_mode: no verbs object is left" wait_for 15 resources_are "$before"
-	check "$psrv_mode: nobody is stuck" wait_for 15 nobody_stuck
-	check "$psrv_mode: modules unload" rtrs_unload
+	nothing_remains "$psrv_mode" "$before"
 }
 
 requires fio

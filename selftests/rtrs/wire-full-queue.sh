@@ -13,20 +13,7 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-clt.sh"
 
-TRACE=/sys/kernel/tracing
 close99=$(rnbd_close 99)
-
-# probe on|off: record each post that finds the queue full
-probe() {
-	if [ "$1" = off ]; then
-		echo 0 >$TRACE/events/kprobes/selftest_full/enable
-		echo '-:selftest_full' >>$TRACE/kprobe_events
-		return
-	fi
-	echo 'r:selftest_full rtrs_conn_post ret=$retval:s32' >>$TRACE/kprobe_events &&
-		echo 'ret == -11' >$TRACE/events/kprobes/selftest_full/filter &&
-		echo 1 >$TRACE/events/kprobes/selftest_full/enable
-}
 
 # clt_chunks: 1200 of them would take the shell longer than a server waits; two are used one by one
 clt_chunks() {
@@ -104,9 +91,10 @@ wire_server N
 must clt_open a 2 full
 must prepare
 full=''
-if probe on 2>/dev/null; then
+# Each post that finds the queue full.
+if probe_on selftest_full rtrs_conn_post 'ret=$retval:s32' 'ret == -11' 2>/dev/null; then
 	full=y
-	defer "probe off"
+	defer "probe_off selftest_full"
 	: >$TRACE/trace
 fi
 check_here "1200 requests on con 0" tell
