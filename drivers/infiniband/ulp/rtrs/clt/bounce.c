@@ -52,19 +52,13 @@ static int rtrs_clt_bounce_alloc_mrs(struct rtrs_clt_path *path, u32 max_pages)
 	if (!bounce->slots_per_mr)
 		return -EINVAL;
 	nr = DIV_ROUND_UP(path->sess->queue_depth, bounce->slots_per_mr);
-	bounce->mrs = kvcalloc(nr, sizeof(*bounce->mrs), GFP_KERNEL);
-	if (!bounce->mrs)
-		return -ENOMEM;
-	for (; bounce->nr_mrs < nr; bounce->nr_mrs++) {
-		ret = rtrs_mr_alloc(&bounce->mrs[bounce->nr_mrs], path->pd, max_pages);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	ret = rtrs_clt_mrs_alloc(&path->link->bounce_mrs, path->pd, nr, max_pages);
+	bounce->mrs = path->link->bounce_mrs.mr;
+	return ret;
 }
 
 /**
- * rtrs_clt_bounce_destroy() - undo rtrs_clt_bounce_create()
+ * rtrs_clt_bounce_destroy() - undo rtrs_clt_bounce_create(), but for the regions, which are the link's
  * @path: drained path; nothing happens if it has no buffers
  *
  * Context: process, path mutex held.
@@ -73,15 +67,12 @@ void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_bounce *bounce = &path->bounce;
 
-	while (bounce->nr_mrs)
-		rtrs_mr_free(&bounce->mrs[--bounce->nr_mrs]);
 	while (bounce->nr_slots) {
 		struct scatterlist *sg = &bounce->sgl[--bounce->nr_slots];
 
 		ib_dma_unmap_single(path->dev, sg_dma_address(sg), bounce->bytes, DMA_FROM_DEVICE);
 		free_pages_exact(sg_virt(sg), bounce->bytes);
 	}
-	kvfree(bounce->mrs);
 	kvfree(bounce->sgl);
 	memset(bounce, 0, sizeof(*bounce));
 }
@@ -129,6 +120,7 @@ int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 	/* So much in one piece may be more than there is. */
 	if (ret == -ENOMEM && bytes > RTRS_CLT_BOUNCE_BYTES) {
 		rtrs_clt_bounce_destroy(path);
+		rtrs_clt_mrs_free(&path->link->bounce_mrs);
 		ret = rtrs_clt_bounce_alloc(path, RTRS_CLT_BOUNCE_BYTES);
 	}
 	return ret;
@@ -147,12 +139,13 @@ int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 int rtrs_clt_bounce_register(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_bounce *bounce = &path->bounce;
+	struct rtrs_clt_mrs *mrs = &path->link->bounce_mrs;
 	struct rtrs_conn *conn = &path->conns[0].conn;
 	u32 i, first, nr;
 	int ret;
 
-	for (i = 0; i < bounce->nr_mrs; i++) {
-		struct rtrs_mr *rmr = &bounce->mrs[i];
+	for (i = 0; i < mrs->nr; i++) {
+		struct rtrs_mr *rmr = &mrs->mr[i];
 
 		first = i * bounce->slots_per_mr;
 		nr = min(bounce->slots_per_mr, bounce->nr_slots - first);

@@ -90,7 +90,7 @@ struct rtrs_permit {
  * @usr_len: O. bytes of user message
  * @buf: C. user message and RTRS header
  * @dma: C. mapped address of @buf
- * @mr: O. region for READ data, or for a WRITE with many elements
+ * @mr: O. region for READ data, or for a WRITE with many elements; NULL if nothing of the slot is mapped
  * @sent_cqe: I. handler of the send, if it reads the data pages
  * @inv_cqe: I. handler of an awaited LOCAL_INV
  */
@@ -114,7 +114,7 @@ struct rtrs_clt_req {
 	size_t usr_len;
 	void *buf;
 	u64 dma;
-	struct rtrs_mr mr;
+	struct rtrs_mr *mr;
 	struct ib_cqe sent_cqe;
 	struct ib_cqe inv_cqe;
 };
@@ -152,21 +152,51 @@ struct rtrs_clt_conn {
 };
 
 /**
+ * struct rtrs_clt_mrs - regions that are freed together
+ * @mr: the regions
+ * @nr: how many are allocated
+ */
+struct rtrs_clt_mrs {
+	struct rtrs_mr *mr;
+	u32 nr;
+};
+
+/**
+ * struct rtrs_clt_link - verbs objects of one attempt to connect (link.c)
+ * @work: destroys them
+ * @path: I. the path, with a reference
+ * @dev: device, from the first connection on
+ * @pd: its protection domain
+ * @slot_mrs: a region for each slot
+ * @bounce_mrs: those of the bounce buffers
+ * @nr_conns: I. connections
+ * @conns: the connections
+ */
+struct rtrs_clt_link {
+	struct work_struct work;
+	struct rtrs_clt_path *path;
+	struct ib_device *dev;
+	struct ib_pd *pd;
+	struct rtrs_clt_mrs slot_mrs;
+	struct rtrs_clt_mrs bounce_mrs;
+	u16 nr_conns;
+	struct rtrs_clt_conn conns[];
+};
+
+/**
  * struct rtrs_clt_bounce - buffers for small READs, one per slot (bounce.c)
  * @bytes: size of each, 0 if there are none
  * @nr_slots: buffers allocated
  * @sgl: the buffers, mapped
  * @slots_per_mr: buffers that share a region
- * @nr_mrs: regions allocated
- * @mrs: the regions
+ * @mrs: the regions, the link's
  */
 struct rtrs_clt_bounce {
 	u32 bytes;
 	u32 nr_slots;
 	struct scatterlist *sgl;
 	u32 slots_per_mr;
-	u32 nr_mrs;
-	struct rtrs_mr *mrs;
+	const struct rtrs_mr *mrs;
 };
 
 /**
@@ -195,10 +225,12 @@ struct rtrs_clt_bounce {
  * @was_up: M. the service connection was established once
  * @counted_up: M. counts in @sess->paths_up
  * @max_failures_hit: M. the server's geometry changed, do not try again
+ * @link: C. verbs objects of the connection, NULL when torn down
+ * @links: A. links that are not destroyed yet, the present one too
  * @dev: C. device, NULL when torn down
  * @port: C. port of the device
- * @pd: C. protection domain of this path alone
- * @conns: C. connections, NULL when torn down
+ * @pd: C. protection domain of this path alone, the link's
+ * @conns: C. connections, the link's
  * @new_rkey: C. completions carry the next rkey of their slot
  * @features: C. extensions that both sides have
  * @srv_id: C. the server's number of this path, with extensions
@@ -247,6 +279,8 @@ struct rtrs_clt_path {
 	bool counted_up;
 	bool max_failures_hit;
 
+	struct rtrs_clt_link *link;
+	atomic_t links;
 	struct ib_device *dev;
 	u32 port;
 	struct ib_pd *pd;
@@ -406,6 +440,14 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 /* mp.c */
 struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
 				       const struct rtrs_clt_paths *paths, unsigned long *tried);
+
+/* link.c */
+int rtrs_clt_link_create(struct rtrs_clt_path *path);
+void rtrs_clt_link_release(struct rtrs_clt_path *path);
+int rtrs_clt_mrs_alloc(struct rtrs_clt_mrs *mrs, struct ib_pd *pd, u32 nr, u32 max_pages);
+void rtrs_clt_mrs_free(struct rtrs_clt_mrs *mrs);
+int rtrs_clt_link_init(void);
+void rtrs_clt_link_exit(void);
 
 /* bounce.c */
 int rtrs_clt_bounce_create(struct rtrs_clt_path *path);

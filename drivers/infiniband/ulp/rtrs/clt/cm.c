@@ -36,9 +36,9 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 	pd = ib_alloc_pd(id->device, 0);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
-	path->dev = id->device;
+	path->dev = path->link->dev = id->device;
+	path->pd = path->link->pd = pd;
 	path->port = id->port_num;
-	path->pd = pd;
 	/* One page more than segments: data that start inside a page end in a page of their own. */
 	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS + 1, attr->max_fast_reg_page_list_len);
 	/*

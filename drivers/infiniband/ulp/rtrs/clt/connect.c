@@ -8,7 +8,7 @@
  *     can no longer reach a page of ours.
  *  3. The server closes its end, if it can be told to, and requests without answer go to other paths, or
  *     fail.
- *  4. Queue pairs, regions, the protection domain go; last the CM ids, which hold the device.
+ *  4. What the path needs no more goes to be destroyed beside it (link.c).
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
@@ -114,26 +114,25 @@ err_free:
 /* What requests need of the device. */
 static int rtrs_clt_map_reqs(struct rtrs_clt_path *path)
 {
+	struct rtrs_clt_mrs *mrs = &path->link->slot_mrs;
+	u32 slot, nr = path->sess->queue_depth;
 	struct rtrs_clt_req *req;
-	u32 slot;
 	int ret;
 
-	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+	ret = rtrs_clt_mrs_alloc(mrs, path->pd, nr, path->mr_pages);
+	if (ret)
+		return ret;
+	for (slot = 0; slot < nr; slot++) {
 		req = &path->reqs[slot];
-		ret = rtrs_mr_alloc(&req->mr, path->pd, path->mr_pages);
-		if (ret)
-			return ret;
 		req->dma = ib_dma_map_single(path->dev, req->buf, RTRS_CLT_MAX_HDR_BYTES,
 					     DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(path->dev, req->dma)) {
-			rtrs_mr_free(&req->mr);
+		if (ib_dma_mapping_error(path->dev, req->dma))
 			return -ENOMEM;
-		}
+		req->mr = &mrs->mr[slot];
 	}
 	return 0;
 }
 
-/* An allocated region marks a slot that was mapped; a slot left half-way has none. */
 static void rtrs_clt_unmap_reqs(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_req *req;
@@ -143,10 +142,10 @@ static void rtrs_clt_unmap_reqs(struct rtrs_clt_path *path)
 		return;
 	for (slot = 0; slot < path->sess->queue_depth; slot++) {
 		req = &path->reqs[slot];
-		if (!req->mr.mr)
+		if (!req->mr)
 			continue;
 		ib_dma_unmap_single(path->dev, req->dma, RTRS_CLT_MAX_HDR_BYTES, DMA_TO_DEVICE);
-		rtrs_mr_free(&req->mr);
+		req->mr = NULL;
 	}
 }
 
@@ -327,12 +326,10 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	int ret;
 
 	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
-	path->conns = fault_here(alloc_conns) ? NULL :
-		      kcalloc(path->sess->nr_conns, sizeof(*path->conns), GFP_KERNEL);
-	if (!path->conns)
-		return -ENOMEM;
+	ret = rtrs_clt_link_create(path);
 	/* The answer on the service connection brings the sizes that the others need. */
-	ret = rtrs_clt_conn_start(path, 0);
+	if (!ret)
+		ret = rtrs_clt_conn_start(path, 0);
 	if (!ret)
 		ret = rtrs_clt_wait_connecting(path,
 				smp_load_acquire(&path->conns[0].established));
@@ -357,19 +354,6 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	return rtrs_clt_info_exchange(path);
 }
 
-static void rtrs_clt_conn_destroy_qp(struct rtrs_clt_conn *cc)
-{
-	rtrs_conn_destroy_qp(&cc->conn);
-	if (!cc->rsps)
-		return;
-	ib_dma_unmap_single(cc->path->dev, cc->rsp_dma, cc->nr_rsps * sizeof(*cc->rsp_buf),
-			    DMA_FROM_DEVICE);
-	kvfree(cc->rsps);
-	kfree(cc->rsp_buf);
-	cc->rsps = NULL;
-	cc->rsp_buf = NULL;
-}
-
 /* Stop the CM of each connection from creating anything more, and all traffic. */
 static void rtrs_clt_path_quiesce(struct rtrs_clt_path *path)
 {
@@ -392,7 +376,7 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 	u16 cid, nr = path->sess->nr_conns;
 
 	lockdep_assert_held(&path->mutex);
-	if (!path->conns)
+	if (!path->link)
 		return;
 	synchronize_rcu();
 	/* A handler that is still resolving or connecting would create a QP behind our back. */
@@ -412,19 +396,9 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 	if (path->counted_up)
 		rtrs_clt_path_count_up(path, false);
 
-	for (cid = 0; cid < nr; cid++)
-		rtrs_clt_conn_destroy_qp(&path->conns[cid]);
 	rtrs_clt_unmap_reqs(path);
 	rtrs_clt_bounce_destroy(path);
-	if (path->pd)
-		ib_dealloc_pd(path->pd);
-	path->pd = NULL;
-	path->dev = NULL;
-	for (cid = 0; cid < nr; cid++)
-		if (path->conns[cid].conn.cm_id)
-			rdma_destroy_id(path->conns[cid].conn.cm_id);
-	kfree(path->conns);
-	path->conns = NULL;
+	rtrs_clt_link_release(path);
 }
 
 /* The connection knows which source address and device routing chose. */

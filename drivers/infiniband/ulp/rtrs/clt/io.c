@@ -122,11 +122,11 @@ static void rtrs_clt_req_done(struct rtrs_clt_req *req)
 	struct ib_send_wr *inv;
 	int ret;
 
-	if (req->dir == READ && !req->bounced && req->mr.valid) {
+	if (req->dir == READ && !req->bounced && req->mr->valid) {
 		if (req->invalidated) {
-			req->mr.valid = false;
+			req->mr->valid = false;
 		} else {
-			inv = rtrs_mr_inv_wr(&req->mr, &req->inv_cqe);
+			inv = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
 			ret = rtrs_conn_post(&cc->conn, inv, inv, 1, true);
 			if (ret)
 				/* The region dies with the path; its worker completes the request. */
@@ -171,7 +171,7 @@ void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	rtrs_conn_send_completed(&req->conn->conn);
-	req->mr.valid = false;
+	req->mr->valid = false;
 	rtrs_clt_req_finish(req, req->error);
 }
 
@@ -247,18 +247,18 @@ static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *ch
 	struct ib_send_wr *inv = NULL;
 	int ret;
 
-	if (req->mr.valid)
-		inv = rtrs_mr_inv_wr(&req->mr, cqe);
-	ret = rtrs_mr_map(&req->mr, req->sg, req->nents, access, cqe);
-	if (likely(!ret) && unlikely(req->mr.mr->length < req->data_len)) {
-		rtrs_mr_unmap(&req->mr, inv);
+	if (req->mr->valid)
+		inv = rtrs_mr_inv_wr(req->mr, cqe);
+	ret = rtrs_mr_map(req->mr, req->sg, req->nents, access, cqe);
+	if (likely(!ret) && unlikely(req->mr->mr->length < req->data_len)) {
+		rtrs_mr_unmap(req->mr, inv);
 		ret = -EINVAL;
 	}
 	if (unlikely(ret))
 		return ret;
 
-	req->mr.reg_wr.wr.next = chain->first;
-	chain->first = &req->mr.reg_wr.wr;
+	req->mr->reg_wr.wr.next = chain->first;
+	chain->first = &req->mr->reg_wr.wr;
 	chain->nr++;
 	if (inv) {
 		inv->next = chain->first;
@@ -281,9 +281,9 @@ static int rtrs_clt_build_write(struct rtrs_clt_req *req, struct rtrs_clt_chain 
 	if (unlikely(ret))
 		return ret;
 	chain->sge[0] = (struct ib_sge) {
-		.addr = req->mr.mr->iova,
+		.addr = req->mr->mr->iova,
 		.length = req->data_len,
-		.lkey = req->mr.mr->lkey,
+		.lkey = req->mr->mr->lkey,
 	};
 	return 1;
 }
@@ -311,7 +311,7 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
 	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	if (unlikely(ret))
 		return ret;
-	rtrs_wire_put_desc(&desc, req->mr.mr->iova, req->mr.mr->rkey, req->data_len);
+	rtrs_wire_put_desc(&desc, req->mr->mr->iova, req->mr->mr->rkey, req->data_len);
 	*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, true, &desc);
 	return 0;
 }
@@ -349,7 +349,7 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 							      path->sess->mem_bits));
 	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
 	if (unlikely(ret) && chain.nr > 1)
-		rtrs_mr_unmap(&req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
+		rtrs_mr_unmap(req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
 	return ret;
 }
 

@@ -18,13 +18,20 @@ static int __init rtrs_clt_init(void)
 	rtrs_clt_wq = alloc_workqueue("rtrs-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rtrs_clt_wq)
 		return -ENOMEM;
+	ret = rtrs_clt_link_init();
+	if (ret)
+		goto err_destroy_wq;
 	ret = rtrs_clt_sysfs_init();
-	if (ret) {
-		destroy_workqueue(rtrs_clt_wq);
-		return ret;
-	}
+	if (ret)
+		goto err_link_exit;
 	rtrs_clt_fault_init();
 	return 0;
+
+err_link_exit:
+	rtrs_clt_link_exit();
+err_destroy_wq:
+	destroy_workqueue(rtrs_clt_wq);
+	return ret;
 }
 
 static void __exit rtrs_clt_exit(void)
@@ -32,6 +39,7 @@ static void __exit rtrs_clt_exit(void)
 	rtrs_clt_fault_exit();
 	/* No session is left: a ULP that has one open holds a reference to this module. */
 	rtrs_clt_sysfs_exit();
+	rtrs_clt_link_exit();
 	destroy_workqueue(rtrs_clt_wq);
 	/* Path tables and permits may still be in a grace period. */
 	rcu_barrier();

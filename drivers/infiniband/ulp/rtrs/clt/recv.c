@@ -60,7 +60,7 @@ static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_
 	/* This one says that no path is left, and only this side can. */
 	req->error = error == -ECONNABORTED ? -EIO : error;
 	/* A claim to have invalidated is believed only if the invalidation was seen. */
-	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr.mr->rkey;
+	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr->mr->rkey;
 	cc->inv_rkey = 0;
 
 	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);

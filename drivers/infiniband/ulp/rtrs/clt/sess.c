@@ -354,7 +354,7 @@ int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 }
 
 /**
- * rtrs_clt_path_close() - close a path and wait until it is torn down
+ * rtrs_clt_path_close() - close a path and wait until nothing of it is left on a device
  * @path: the path; closed already is fine
  *
  * Context: process, sleeps.
@@ -362,5 +362,6 @@ int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 void rtrs_clt_path_close(struct rtrs_clt_path *path)
 {
 	rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE);
-	wait_event(path->state_wq, rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSED);
+	wait_event(path->state_wq, rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSED &&
+				   !atomic_read(&path->links));
 }

@@ -5,8 +5,9 @@
  * Ordering: first stop what starts things (timer, queue pairs, info work, heartbeat), then wait
  * for the requests, whose owners may still need completions, then drain: after that no handler
  * runs and the client reaches no memory.  Only then is the path taken from the ULP and from sysfs,
- * and freed.  CM ids go after everything that needs the device: as long as an id exists the device
- * waits for it.
+ * and the client may come back with it.  What it had of the device is destroyed after that, for it may
+ * take its time: rdma_rxe of 6.1 was seen to wait 50 s for a queue pair.  CM ids go after everything that
+ * needs the device: as long as an id exists the device waits for it.
  *
  * What can still hold the path: the connect handler of one of its connections, excluded by the
  * context's mutex; handlers of its CM ids, until rdma_destroy_id() returns; the writer of the
@@ -89,12 +90,14 @@ void rtrs_srv_close_work(struct work_struct *work)
 	rtrs_srv_sysfs_del_path(path);
 	rtrs_srv_sess_path_down(path);
 	rtrs_srv_sess_release_name(path);
-	rtrs_srv_close_free(path);
-
 	/* Only now may the client come back with the same path, or the same addresses. */
 	mutex_lock(&ctx->mutex);
-	rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE_DONE);
 	list_del(&path->entry);
+	mutex_unlock(&ctx->mutex);
+	rtrs_srv_close_free(path);
+
+	mutex_lock(&ctx->mutex);
+	rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE_DONE);
 	sess->nr_paths--;
 	rtrs_srv_sess_free_if_empty(sess);
 	mutex_unlock(&ctx->mutex);

@@ -294,7 +294,7 @@ struct rtrs_srv_path {
  * @uuid: I. identity
  * @peer: I. who it is charged to
  * @paths: M. the paths
- * @nr_paths: M. their number
+ * @nr_paths: M. their number, those that are still being destroyed too
  * @name: G. session name, fixed while @nr_named is not 0
  * @name_entry: G. in the list of names
  * @nr_named: G. paths whose INFO_REQ carried the name

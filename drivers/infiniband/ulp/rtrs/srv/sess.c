@@ -101,7 +101,7 @@ err_free:
 void rtrs_srv_sess_free_if_empty(struct rtrs_srv_sess *sess)
 {
 	lockdep_assert_held(&sess->ctx->mutex);
-	if (!list_empty(&sess->paths))
+	if (sess->nr_paths)
 		return;
 	list_del(&sess->entry);
 	mutex_destroy(&sess->ev_mutex);
