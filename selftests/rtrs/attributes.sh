@@ -10,6 +10,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 SESS=$CLT_CLASS/test
+TIMINGS='hb_interval_ms hb_missed_max ack_timeout_ms retry_count connect_timeout_ms'
 
 shows() {
 	local text
@@ -90,7 +91,33 @@ usage() {
 	}
 }
 
-ktap_plan 54
+# timings <value>...: the session's, in the order of $TIMINGS
+timings() {
+	local name
+	for name in $TIMINGS; do
+		shows "$SESS/$name" "$1" || return 1
+		shift
+	done
+}
+
+set_timings() {
+	local name values="$*"
+	for name in $TIMINGS; do
+		sysfs_write "$SESS/$name" "$1" || return 1
+		shift
+	done
+	# shellcheck disable=SC2086 # several words
+	timings $values
+}
+
+# timing <name> <least> <most>
+timing() {
+	check "$1: takes its limits" eval "takes $SESS/$1 $2 $2 && takes $SESS/$1 $3 $3"
+	check "$1: refuses" all_refused "$SESS/$1" "session test: $1 '%s' is not valid, allowed are $2 to $3" \
+		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
+}
+
+ktap_plan 66
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -102,8 +129,8 @@ srv=$SRV_CLASS/test/paths/$(path_pair 1)
 must fio_verify "$dev" --size=1M
 
 # The session of the client.
-check "session: entries" only $SESS add_path max_reconnect_attempts mpath_policy paths
-check "session: modes" modes $SESS 644 add_path max_reconnect_attempts mpath_policy
+check "session: entries" only $SESS add_path max_reconnect_attempts mpath_policy paths $TIMINGS
+check "session: modes" modes $SESS 644 add_path max_reconnect_attempts mpath_policy $TIMINGS
 check "mpath_policy: default" shows $SESS/mpath_policy "min-inflight (MI: 1)"
 check "mpath_policy: round-robin" policies "round-robin (RR: 0)" 0 rr RR Rr round-robin ROUND-ROBIN
 check "mpath_policy: min-inflight" policies "min-inflight (MI: 1)" 1 mi MI min-inflight Min-Inflight
@@ -121,6 +148,13 @@ check_errno "max_reconnect_attempts: overflow" ERANGE $SESS/max_reconnect_attemp
 	"session test: max_reconnect_attempts '99999999999' is not valid"
 check "max_reconnect_attempts: is as it was" shows $SESS/max_reconnect_attempts 9999
 check "max_reconnect_attempts: -1" takes $SESS/max_reconnect_attempts -1 -1
+check "timing: defaults" timings 200 3 134 2 10000
+timing hb_interval_ms 20 60000
+timing hb_missed_max 1 1000
+timing ack_timeout_ms 1 8000
+timing retry_count 1 6
+timing connect_timeout_ms 500 60000
+check "timing: takes the defaults" set_timings 200 3 134 2 10000
 check "add_path: usage" usage $SESS/add_path
 check "add_path: refuses" all_refused $SESS/add_path "session test: add_path '%s' is not valid, write" \
 	10.1.0.1 ip: ip:10.1.0 ip:10.1.0.1, ,ip:10.1.0.1 gid:1 '' x@ip:10.1.0.2 ip:10.1.0.1,10.1.0.2

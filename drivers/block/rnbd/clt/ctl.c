@@ -104,6 +104,7 @@ static int rnbd_clt_ctl_map(const char *buf)
 			.nr_paths = req->opts.nr_paths,
 			.port = req->opts.dest_port,
 			.nr_poll_queues = req->opts.nr_poll_queues,
+			.timing = &req->opts.timing,
 		};
 		ret = rnbd_clt_map(&params, &req->opts, rnbd_clt_ctl.links);
 	}
@@ -112,13 +113,16 @@ static int rnbd_clt_ctl_map(const char *buf)
 	return ret;
 }
 
+#define RNBD_CLT_CTL_TIMING(_name, _min, _max, _default) #_name " (" #_min ".." #_max ") "
+
 static ssize_t rnbd_clt_ctl_map_device_show(struct device *dev, struct device_attribute *attr,
 					    char *buf)
 {
 	return sysfs_emit(buf,
 			  "Usage: echo \"sessname=<name> device_path=<path> [path=[<src>,]<dst>]... "
 			  "[dest_port=<0..65535>] [access_mode=<ro|rw|migration>] "
-			  "[nr_poll_queues=<-1..%u>] [no_path_timeout=<-1..%d>]\" > %s\n"
+			  "[nr_poll_queues=<-1..%u>] [no_path_timeout=<-1..%d>] [<timing>=<number>]...\" > %s\n"
+			  "timing: " RTRS_CLT_TIMINGS(RNBD_CLT_CTL_TIMING) "\n"
 			  "addresses: ip:<IPv4>, ip:<IPv6>, gid:<GID>\n",
 			  nr_cpu_ids, RNBD_OPT_MAX_NO_PATH_TIMEOUT, attr->attr.name);
 }

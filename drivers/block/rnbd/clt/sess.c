@@ -230,9 +230,9 @@ static int rnbd_clt_sess_connect(struct rnbd_clt_sess *sess,
 	};
 	struct rtrs_clt_sess *rtrs;
 
-	rtrs = rtrs_clt_open(&ops, sess->name, params->paths, params->nr_paths, params->port, 0,
-			     RNBD_CLT_RECONNECT_DELAY_S, RNBD_CLT_RECONNECT_ATTEMPTS,
-			     sess->nr_poll_queues);
+	rtrs = rtrs_clt_open_timed(&ops, sess->name, params->paths, params->nr_paths, params->port, 0,
+				   RNBD_CLT_RECONNECT_DELAY_S, RNBD_CLT_RECONNECT_ATTEMPTS,
+				   sess->nr_poll_queues, params->timing);
 	if (IS_ERR(rtrs)) {
 		pr_err("map_device: sessname=\"%s\": cannot connect: %pe\n", sess->name, rtrs);
 		return PTR_ERR(rtrs);

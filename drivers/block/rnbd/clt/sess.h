@@ -12,6 +12,7 @@
  * @nr_paths: how many; 0 is only good for a session that exists
  * @port: destination port
  * @nr_poll_queues: hardware queues for polled I/O; other than 0 only for a new session
+ * @timing: how soon a new session notices that a path is lost
  */
 struct rnbd_clt_sess_params {
 	const char *name;
@@ -19,6 +20,7 @@ struct rnbd_clt_sess_params {
 	unsigned int nr_paths;
 	u16 port;
 	u32 nr_poll_queues;
+	const struct rtrs_clt_timing *timing;
 };
 
 int rnbd_clt_sess_init_wq(void);

@@ -163,6 +163,22 @@ static int rnbd_options_parse_no_path_timeout(struct rnbd_options_ctx *ctx, cons
 				&ctx->opts->no_path_timeout);
 }
 
+/* One function for each value of the session's timing. */
+#define RNBD_OPTIONS_TIMING(_name, _min, _max, _default)					\
+static int rnbd_options_parse_##_name(struct rnbd_options_ctx *ctx, const char *value)	\
+{											\
+	int nr;										\
+											\
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),			\
+		  "a number from %d to %d", _min, _max);				\
+	if (rnbd_options_int(value, _min, _max, &nr))					\
+		return -EINVAL;								\
+	ctx->opts->timing._name = nr;							\
+	return 0;									\
+}
+
+RTRS_CLT_TIMINGS(RNBD_OPTIONS_TIMING)
+
 static const struct rnbd_options_key rnbd_options_keys[] = {
 	{ "sessname",	    rnbd_options_parse_sessname,       false },
 	{ "device_path",    rnbd_options_parse_device_path,    false },
@@ -171,6 +187,8 @@ static const struct rnbd_options_key rnbd_options_keys[] = {
 	{ "access_mode",    rnbd_options_parse_access_mode,    false },
 	{ "nr_poll_queues", rnbd_options_parse_nr_poll_queues, false },
 	{ "no_path_timeout", rnbd_options_parse_no_path_timeout, false },
+#define RNBD_OPTIONS_KEY(_name, _min, _max, _default)	{ #_name, rnbd_options_parse_##_name, false },
+	RTRS_CLT_TIMINGS(RNBD_OPTIONS_KEY)
 };
 
 static void rnbd_options_expect(struct rnbd_options_ctx *ctx, const char *key, const char *value,
@@ -195,7 +213,7 @@ static int rnbd_options_word(struct rnbd_options_ctx *ctx, char *word)
 			break;
 	if (!value || i == ARRAY_SIZE(rnbd_options_keys)) {
 		rnbd_options_expect(ctx, word, value,
-				    "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues= or no_path_timeout=");
+				    "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms=");
 		return -EINVAL;
 	}
 
@@ -261,6 +279,8 @@ int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_opt
 	opts->dest_port = RNBD_DEFAULT_PORT;
 	opts->access_mode = RNBD_ACCESS_RW;
 	opts->no_path_timeout = RNBD_OPT_NO_PATH_TIMEOUT;
+#define RNBD_OPTIONS_DEFAULT(_name, _min, _max, _default)	opts->timing._name = _default;
+	RTRS_CLT_TIMINGS(RNBD_OPTIONS_DEFAULT)
 
 	text += strspn(text, RNBD_OPT_BLANKS);
 	while (*text) {

@@ -5,6 +5,7 @@
 
 #include "proto_env.h"
 #include <rnbd/rnbd_format.h>
+#include <rtrs/rtrs_timing.h>
 
 /* Paths one write may name (sysfs specification section 3). */
 #define RNBD_OPT_MAX_PATHS	6
@@ -26,6 +27,7 @@
  * @access_mode: how to open the device
  * @nr_poll_queues: hardware queues for polled I/O
  * @no_path_timeout: seconds that requests wait for a path; 0: they fail at once; -1: for ever
+ * @timing: how soon a lost path is noticed
  *
  * The strings point into the text that was parsed.
  */
@@ -38,6 +40,7 @@ struct rnbd_options {
 	enum rnbd_access_mode access_mode;
 	u32 nr_poll_queues;
 	int no_path_timeout;
+	struct rtrs_clt_timing timing;
 };
 
 /**
@@ -51,7 +54,7 @@ struct rnbd_options {
 struct rnbd_options_error {
 	const char *key;
 	const char *value;
-	char expected[96];
+	char expected[192];
 };
 
 int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_options *opts,

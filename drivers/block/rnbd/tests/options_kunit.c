@@ -94,6 +94,28 @@ static void options__paths_keep_their_order(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, opts.paths[1], "gid:fe80::1,ip:::1");
 }
 
+/* What is not given has its default. */
+static void options__timing(struct kunit *test)
+{
+	struct rnbd_options_error error;
+	struct rnbd_options opts;
+
+	KUNIT_ASSERT_EQ(test, parse(test, BASE, &opts, &error), 0);
+	KUNIT_EXPECT_EQ(test, opts.timing.hb_interval_ms, 200U);
+	KUNIT_EXPECT_EQ(test, opts.timing.hb_missed_max, 3U);
+	KUNIT_EXPECT_EQ(test, opts.timing.ack_timeout_ms, 134U);
+	KUNIT_EXPECT_EQ(test, opts.timing.retry_count, 2U);
+	KUNIT_EXPECT_EQ(test, opts.timing.connect_timeout_ms, 10000U);
+
+	KUNIT_ASSERT_EQ(test, parse(test, BASE "hb_interval_ms=20 hb_missed_max=1000 ack_timeout_ms=8000 retry_count=6 connect_timeout_ms=500",
+				    &opts, &error), 0);
+	KUNIT_EXPECT_EQ(test, opts.timing.hb_interval_ms, 20U);
+	KUNIT_EXPECT_EQ(test, opts.timing.hb_missed_max, 1000U);
+	KUNIT_EXPECT_EQ(test, opts.timing.ack_timeout_ms, 8000U);
+	KUNIT_EXPECT_EQ(test, opts.timing.retry_count, 6U);
+	KUNIT_EXPECT_EQ(test, opts.timing.connect_timeout_ms, 500U);
+}
+
 /* Only the first equals sign separates. */
 static void options__value_may_hold_an_equals_sign(struct kunit *test)
 {
@@ -116,11 +138,12 @@ struct bad_case {
 	const char *expected;
 };
 
-#define KEYS "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues= or no_path_timeout="
+#define KEYS "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms="
 #define NAME "1 to 255 characters without '/' and '.'"
 #define PORT "a number from 0 to 65535"
 #define MODE "ro, rw or migration"
 #define POLL "a number from -1 to 4, -1 for the highest"
+#define BEAT "a number from 20 to 60000"
 #define WAIT "a number of seconds from -1 to 86400, -1 for ever"
 
 static const struct bad_case bad_cases[] = {
@@ -185,6 +208,17 @@ static const struct bad_case bad_cases[] = {
 	{ "first fault counts", BASE "dest_port=x access_mode=y", -EINVAL, "dest_port", "x", PORT },
 	{ "wait for a path -2", BASE "no_path_timeout=-2", -EINVAL, "no_path_timeout", "-2", WAIT },
 	{ "wait for more than a day", BASE "no_path_timeout=86401", -EINVAL, "no_path_timeout", "86401", WAIT },
+	{ "heartbeats too fast", BASE "hb_interval_ms=19", -EINVAL, "hb_interval_ms", "19", BEAT },
+	{ "heartbeats too slow", BASE "hb_interval_ms=60001", -EINVAL, "hb_interval_ms", "60001", BEAT },
+	{ "no heartbeat may be missed", BASE "hb_missed_max=0", -EINVAL, "hb_missed_max", "0",
+	  "a number from 1 to 1000" },
+	{ "no ack timeout", BASE "ack_timeout_ms=0", -EINVAL, "ack_timeout_ms", "0",
+	  "a number from 1 to 8000" },
+	{ "retries for ever", BASE "retry_count=7", -EINVAL, "retry_count", "7",
+	  "a number from 1 to 6" },
+	{ "hardly time to connect", BASE "connect_timeout_ms=499", -EINVAL, "connect_timeout_ms", "499",
+	  "a number from 500 to 60000" },
+	{ "timing twice", BASE "retry_count=1 retry_count=1", -EINVAL, "retry_count", "1", "it once" },
 	{ "wait without a number", BASE "no_path_timeout=", -EINVAL, "no_path_timeout", "", WAIT },
 };
 
@@ -264,6 +298,7 @@ static void options__every_byte_changed(struct kunit *test)
 static struct kunit_case options_cases[] = {
 	KUNIT_CASE_PARAM(options__good, good_gen_params),
 	KUNIT_CASE(options__paths_keep_their_order),
+	KUNIT_CASE(options__timing),
 	KUNIT_CASE(options__value_may_hold_an_equals_sign),
 	KUNIT_CASE_PARAM(options__bad, bad_gen_params),
 	KUNIT_CASE(options__longest_names),

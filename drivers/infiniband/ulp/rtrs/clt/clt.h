@@ -50,7 +50,6 @@ struct rtrs_clt_path;
  */
 #define RTRS_CLT_RESOLVE_TIMEOUT_MS	2000
 #define RTRS_CLT_RESOLVE_TRIES		3
-#define RTRS_CLT_CONNECT_TIMEOUT_MS	10000
 
 /**
  * struct rtrs_permit - right to use one slot
@@ -220,7 +219,9 @@ struct rtrs_clt_bounce {
  * @dwork: connects and tears down
  * @retry_now: A. bit 0: skip the delay before the next attempt
  * @retry_at: M. jiffies of the next attempt, 0 if not planned yet
- * @failures: M. failed attempts since the path was last up
+ * @failures: M. failed attempts since the path was last up, or an answer came after none had
+ * @unanswered: M. attempts in a row that nobody answered
+ * @count_at: M. jiffies from which the next attempt without an answer counts as a failure
  * @recon_cnt: M. attempts in all, travels with the connection request
  * @was_up: M. the service connection was established once
  * @counted_up: M. counts in @sess->paths_up
@@ -229,6 +230,7 @@ struct rtrs_clt_bounce {
  * @links: A. links that are not destroyed yet, the present one too
  * @dev: C. device, NULL when torn down
  * @port: C. port of the device
+ * @ifindex: A. network device of the last connection, 0 if there was none or it has none
  * @pd: C. protection domain of this path alone, the link's
  * @conns: C. connections, the link's
  * @new_rkey: C. completions carry the next rkey of their slot
@@ -274,6 +276,8 @@ struct rtrs_clt_path {
 	unsigned long retry_now;
 	unsigned long retry_at;
 	u32 failures;
+	u32 unanswered;
+	unsigned long count_at;
 	u16 recon_cnt;
 	bool was_up;
 	bool counted_up;
@@ -283,6 +287,7 @@ struct rtrs_clt_path {
 	atomic_t links;
 	struct ib_device *dev;
 	u32 port;
+	int ifindex;
 	struct ib_pd *pd;
 	struct rtrs_clt_conn *conns;
 	bool new_rkey;
@@ -330,6 +335,7 @@ struct rtrs_clt_paths {
  * @port: I. port of all paths
  * @reconnect_delay_ms: I. longest delay between two attempts
  * @max_reconnect_attempts: A. failed attempts before a path is given up, -1 never
+ * @timing: A. when a path is lost; for a connection, what it was when that was made
  * @nr_conns: I. connections of each path
  * @nr_io_conns: I. of these, I/O connections with interrupts; the service connection comes before,
  *	polled connections after them
@@ -366,6 +372,7 @@ struct rtrs_clt_sess {
 	u16 port;
 	u32 reconnect_delay_ms;
 	int max_reconnect_attempts;
+	struct rtrs_clt_timing timing;
 	u16 nr_conns;
 	u16 nr_io_conns;
 
@@ -481,6 +488,7 @@ void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc);
 int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid);
 
 /* connect.c */
+void rtrs_clt_path_set_hb(struct rtrs_clt_path *path);
 void rtrs_clt_path_work(struct work_struct *work);
 
 /* sess.c */
@@ -505,5 +513,12 @@ int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess);
 void rtrs_clt_sess_destroy(struct rtrs_clt_sess *sess);
 int rtrs_clt_sysfs_init(void);
 void rtrs_clt_sysfs_exit(void);
+
+/* open.c */
+void rtrs_clt_each_path_on(int ifindex, void (*fn)(struct rtrs_clt_path *path));
+
+/* carrier.c */
+int rtrs_clt_carrier_init(void);
+void rtrs_clt_carrier_exit(void);
 
 #endif /* _RTRS_CLT_H */

@@ -14,14 +14,15 @@
 #include "clt.h"
 #include "fault.h"
 
-/*
- * 4.096 us * 2^17 = 0.54 s; with 3 retries a silent peer is noticed after about 2 s.  Not shorter: rdma_rxe
- * breaks a queue pair that retransmits while a registration is in its send queue, so a false alarm costs
- * the path.  Never 7 retries: rdma_rxe takes that for "for ever", as the specification does for RNR retries
- * only.  The server's queue pairs take the number of retries from our connection request.
- */
-#define RTRS_CLT_ACK_TIMEOUT	17
-#define RTRS_CLT_RETRIES	3
+/* The device's ack timeout is 4.096 us * 2^n: the least n for at least @ms. */
+static u8 rtrs_clt_ack_timeout(u32 ms)
+{
+	u8 n = 0;
+
+	while (4096ULL << n < (u64)ms * NSEC_PER_MSEC)
+		n++;
+	return n;
+}
 
 /* The first connection binds the path to a device. */
 static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
@@ -39,6 +40,7 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 	path->dev = path->link->dev = id->device;
 	path->pd = path->link->pd = pd;
 	path->port = id->port_num;
+	WRITE_ONCE(path->ifindex, id->route.addr.dev_addr.bound_dev_if);
 	/* One page more than segments: data that start inside a page end in a page of their own. */
 	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS + 1, attr->max_fast_reg_page_list_len);
 	/*
@@ -146,7 +148,11 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 	struct rdma_conn_param param = {
 		.private_data = &msg,
 		.private_data_len = sizeof(msg),
-		.retry_count = RTRS_CLT_RETRIES,
+		/*
+		 * The server's queue pairs take it from here.  Never 7: rdma_rxe takes that for "for ever", as
+		 * the specification does for RNR retries only.
+		 */
+		.retry_count = READ_ONCE(path->sess->timing.retry_count),
 		.rnr_retry_count = 7,
 	};
 
@@ -326,7 +332,8 @@ int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid)
 	cc->conn.cm_id = id;
 	ret = rdma_set_reuseaddr(id, 1);
 	if (!ret)
-		ret = rdma_set_ack_timeout(id, RTRS_CLT_ACK_TIMEOUT);
+		ret = rdma_set_ack_timeout(id, rtrs_clt_ack_timeout(
+					   READ_ONCE(path->sess->timing.ack_timeout_ms)));
 	if (!ret)
 		ret = rdma_resolve_addr(id, src, dst, RTRS_CLT_RESOLVE_TIMEOUT_MS);
 	/* On failure the tear-down destroys the id with the rest. */

@@ -13,6 +13,7 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/module.h>
+#include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -56,11 +57,11 @@ static bool rtrs_clt_connecting(const struct rtrs_clt_path *path)
 }
 
 /* Wait for @cond while the path is CONNECTING; 0 if it came true. */
-#define rtrs_clt_wait_connecting(path, cond) ({						\
+#define rtrs_clt_wait_connecting(path, cond, ms) ({					\
 	struct rtrs_clt_path *__path = (path);						\
 	long __left = wait_event_timeout(__path->state_wq,				\
 					 (cond) || !rtrs_clt_connecting(__path),	\
-					 msecs_to_jiffies(RTRS_CLT_CONNECT_TIMEOUT_MS)); \
+					 msecs_to_jiffies(ms));				\
 	!rtrs_clt_connecting(__path) ? (READ_ONCE(__path->error) ?: -ECONNABORTED) :	\
 	__left ? 0 : -ETIMEDOUT;							\
 })
@@ -257,7 +258,8 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 		return ret;
 	/* For both: the completion of the send may come after the answer, and needs this frame. */
 	ret = rtrs_clt_wait_connecting(path, smp_load_acquire(&info->answered) &&
-					     smp_load_acquire(&info->sent));
+					     smp_load_acquire(&info->sent),
+				       READ_ONCE(path->sess->timing.connect_timeout_ms));
 	if (ret)
 		return ret;
 	ib_dma_sync_single_for_cpu(path->dev, info->rsp_dma, info->rsp_size, DMA_FROM_DEVICE);
@@ -320,19 +322,44 @@ static const struct rtrs_hb_ops rtrs_clt_hb_ops = {
 	.dead = rtrs_clt_hb_dead,
 };
 
+/**
+ * rtrs_clt_path_set_hb() - have a path's heartbeat beat as its session wants
+ * @path: the path
+ *
+ * Context: any.
+ */
+void rtrs_clt_path_set_hb(struct rtrs_clt_path *path)
+{
+	const struct rtrs_clt_timing *timing = &path->sess->timing;
+
+	rtrs_hb_set_timing(&path->hb, READ_ONCE(timing->hb_interval_ms),
+			   READ_ONCE(timing->hb_missed_max));
+}
+
+/* A path that was up comes back soon, or is asked again soon; a new one takes the time it needs. */
+static u32 rtrs_clt_patience_ms(const struct rtrs_clt_path *path)
+{
+	u32 timeout_ms = READ_ONCE(path->sess->timing.connect_timeout_ms);
+
+	return path->was_up ? rtrs_patience_ms(path->unanswered, timeout_ms) : timeout_ms;
+}
+
 static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 {
+	u32 timeout_ms = READ_ONCE(path->sess->timing.connect_timeout_ms);
 	u16 cid;
 	int ret;
 
 	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
+	rtrs_clt_path_set_hb(path);
 	ret = rtrs_clt_link_create(path);
 	/* The answer on the service connection brings the sizes that the others need. */
 	if (!ret)
 		ret = rtrs_clt_conn_start(path, 0);
 	if (!ret)
 		ret = rtrs_clt_wait_connecting(path,
-				smp_load_acquire(&path->conns[0].established));
+				smp_load_acquire(&path->conns[0].established),
+				rtrs_clt_patience_ms(path));
 	if (!ret)
 		ret = rtrs_clt_fence_create(path);
 	if (!ret)
@@ -348,7 +375,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 		if (ret)
 			return ret;
 	}
-	ret = rtrs_clt_wait_connecting(path, rtrs_clt_all_established(path, 1));
+	ret = rtrs_clt_wait_connecting(path, rtrs_clt_all_established(path, 1), timeout_ms);
 	if (ret)
 		return ret;
 	return rtrs_clt_info_exchange(path);
@@ -439,6 +466,7 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	}
 	rtrs_clt_path_update_names(path);
 	path->failures = 0;
+	path->unanswered = 0;
 	path->retry_at = 0;
 	if (again)
 		path->reconnects_ok++;
@@ -456,11 +484,34 @@ static bool rtrs_clt_path_out_of_attempts(const struct rtrs_clt_path *path)
 	return path->max_failures_hit || (max >= 0 && path->failures >= max);
 }
 
+static bool rtrs_clt_has_carrier(const struct rtrs_clt_path *path)
+{
+	struct net_device *ndev;
+	bool ret;
+
+	rcu_read_lock();
+	ndev = dev_get_by_index_rcu(&init_net, path->ifindex);
+	ret = !ndev || netif_carrier_ok(ndev);
+	rcu_read_unlock();
+	return ret;
+}
+
+/*
+ * Who does not answer is asked again soon; who refuses is given time.  Without a carrier only routing could
+ * have found another way, and a message to a dead link can break rdma_rxe's queue pair for all connections.
+ */
+static u32 rtrs_clt_path_delay_ms(const struct rtrs_clt_path *path)
+{
+	bool soon = path->unanswered && rtrs_clt_has_carrier(path);
+
+	return rtrs_backoff_ms(soon ? 0 : path->failures, path->sess->reconnect_delay_ms,
+			       get_random_u32());
+}
+
 /* The path is RECONNECTING: plan the next attempt, or start it if it is due. */
 static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
 {
 	bool now = test_and_clear_bit(0, &path->retry_now);
-	u32 delay_ms;
 
 	if (!now && rtrs_clt_path_out_of_attempts(path)) {
 		if (rtrs_clt_path_event(path, RTRS_CLT_EV_GIVE_UP))
@@ -468,11 +519,8 @@ static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
 					  path->failures);
 		return;
 	}
-	if (!path->retry_at) {
-		delay_ms = rtrs_backoff_ms(path->failures, path->sess->reconnect_delay_ms,
-					   get_random_u32());
-		path->retry_at = (jiffies + msecs_to_jiffies(delay_ms)) | 1;
-	}
+	if (!path->retry_at)
+		path->retry_at = (jiffies + msecs_to_jiffies(rtrs_clt_path_delay_ms(path))) | 1;
 	if (!now && time_before(jiffies, path->retry_at)) {
 		queue_delayed_work(rtrs_clt_wq, &path->dwork, path->retry_at - jiffies);
 		return;
@@ -480,6 +528,27 @@ static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
 	path->retry_at = 0;
 	path->max_failures_hit = false;
 	rtrs_clt_path_event(path, RTRS_CLT_EV_RETRY);
+}
+
+/*
+ * An attempt failed.  Those that nobody answers follow each other closely, so only some of them count: as
+ * many as there would be if each waited its turn.
+ */
+static void rtrs_clt_path_failed(struct rtrs_clt_path *path, int error)
+{
+	if (error == -ETIMEDOUT || error == -EHOSTUNREACH || error == -ENETDOWN) {
+		path->unanswered++;
+		if (time_before(jiffies, path->count_at))
+			return;
+	} else if (path->unanswered) {
+		path->unanswered = 0;
+		path->failures = 0;
+	}
+	path->failures++;
+	path->reconnects_failed++;
+	path->count_at = jiffies + msecs_to_jiffies(rtrs_backoff_ms(path->failures,
+						    path->sess->reconnect_delay_ms, U32_MAX));
+	rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, error);
 }
 
 static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
@@ -491,11 +560,9 @@ static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
 		ret = rtrs_clt_path_connect(path);
 	} while (ret == -EHOSTUNREACH && ++tries < RTRS_CLT_RESOLVE_TRIES &&
 		 rtrs_clt_path_event(path, RTRS_CLT_EV_RETRY));
-	if (ret) {
-		path->failures++;
-		path->reconnects_failed++;
-		rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, ret);
-	}
+	/* One that was cut short, to begin again, says nothing. */
+	if (ret && !test_bit(0, &path->retry_now))
+		rtrs_clt_path_failed(path, ret);
 	rtrs_clt_path_attempt_done(path, ret);
 }
 
@@ -512,6 +579,8 @@ static const char *rtrs_clt_path_reason(int error)
 		return "no answer";
 	case -EHOSTUNREACH:
 		return "unreachable";
+	case -ENETDOWN:
+		return "no carrier";
 	case -ENODEV:
 		return "device removed";
 	case -EPROTO:

@@ -310,12 +310,12 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
  *
  * Context: process, path mutex held.
  * Return: 0; -ETIMEDOUT if the server has not closed its end of the paths lost before in
- * RTRS_CLT_CONNECT_TIMEOUT_MS; the path's error if it broke; or an error of ib_post_send().
+ * connect_timeout_ms; the path's error if it broke; or an error of ib_post_send().
  */
 int rtrs_clt_fence_established(struct rtrs_clt_path *path)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(RTRS_CLT_CONNECT_TIMEOUT_MS);
 	struct rtrs_clt_sess *sess = path->sess;
+	unsigned long end = jiffies + msecs_to_jiffies(READ_ONCE(sess->timing.connect_timeout_ms));
 	bool stepped;
 	int ret;
 

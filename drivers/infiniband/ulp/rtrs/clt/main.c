@@ -24,9 +24,14 @@ static int __init rtrs_clt_init(void)
 	ret = rtrs_clt_sysfs_init();
 	if (ret)
 		goto err_link_exit;
+	ret = rtrs_clt_carrier_init();
+	if (ret)
+		goto err_sysfs_exit;
 	rtrs_clt_fault_init();
 	return 0;
 
+err_sysfs_exit:
+	rtrs_clt_sysfs_exit();
 err_link_exit:
 	rtrs_clt_link_exit();
 err_destroy_wq:
@@ -37,6 +42,7 @@ err_destroy_wq:
 static void __exit rtrs_clt_exit(void)
 {
 	rtrs_clt_fault_exit();
+	rtrs_clt_carrier_exit();
 	/* No session is left: a ULP that has one open holds a reference to this module. */
 	rtrs_clt_sysfs_exit();
 	rtrs_clt_link_exit();

@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/module.h>
+#include <rtrs/rtrs_timing.h>
 
 #include "clt.h"
 
@@ -37,6 +38,31 @@ static void rtrs_clt_sess_end(struct rtrs_clt_sess *sess)
 	list_del(&sess->entry);
 	mutex_unlock(&rtrs_clt_sessions_mutex);
 	put_device(&sess->dev);
+}
+
+/**
+ * rtrs_clt_each_path_on() - call a function for each path over a network device
+ * @ifindex: the device
+ * @fn: the function; must not sleep
+ *
+ * Context: process, may sleep.
+ */
+void rtrs_clt_each_path_on(int ifindex, void (*fn)(struct rtrs_clt_path *path))
+{
+	const struct rtrs_clt_paths *paths;
+	struct rtrs_clt_sess *sess;
+	unsigned int i;
+
+	mutex_lock(&rtrs_clt_sessions_mutex);
+	list_for_each_entry(sess, &rtrs_clt_sessions, entry) {
+		rcu_read_lock();
+		paths = rcu_dereference(sess->paths);
+		for (i = 0; paths && i < paths->nr; i++)
+			if (READ_ONCE(paths->path[i]->ifindex) == ifindex)
+				fn(paths->path[i]);
+		rcu_read_unlock();
+	}
+	mutex_unlock(&rtrs_clt_sessions_mutex);
 }
 
 static int rtrs_clt_create_paths(struct rtrs_clt_sess *sess, const struct rtrs_addr *addrs,
@@ -93,6 +119,24 @@ static int rtrs_clt_sess_set_opened(struct rtrs_clt_sess *sess)
 	return ret;
 }
 
+#define RTRS_CLT_TIMING_DEFAULT(_name, _min, _max, _default)	._name = _default,
+static const struct rtrs_clt_timing rtrs_clt_default_timing = {
+	RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_DEFAULT)
+};
+
+#define RTRS_CLT_TIMING_CHECK(_name, _min, _max, _default)				\
+	if (timing->_name < (_min) || timing->_name > (_max)) {				\
+		pr_err("session %s: " #_name "=%u, allowed are %u to %u\n", name,	\
+		       timing->_name, _min, _max);					\
+		return -EINVAL;								\
+	}
+
+static int rtrs_clt_check_timing(const char *name, const struct rtrs_clt_timing *timing)
+{
+	RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_CHECK)
+	return 0;
+}
+
 static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_queues)
 {
 	if (!rtrs_wire_name_valid(name)) {
@@ -114,7 +158,7 @@ static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_qu
 }
 
 /**
- * rtrs_clt_open() - open a session
+ * rtrs_clt_open_timed() - open a session
  * @ops: callbacks, copied
  * @pathname: name of the session
  * @paths: addresses of its paths, copied
@@ -124,6 +168,7 @@ static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_qu
  * @reconnect_delay_sec: longest delay between two attempts to connect, in seconds
  * @max_reconnect_attempts: failed attempts before a path is given up; 0 never try again, -1 for ever
  * @nr_poll_queues: polled connections per path, behind one I/O connection per CPU
+ * @timing: when a path is lost, copied; each value in its range; NULL for the defaults
  *
  * API specification section 2, with one difference: the session opens when at least one path connects,
  * and the others go on trying.
@@ -132,15 +177,18 @@ static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_qu
  * Return: the session for rtrs_clt_close(), or ERR_PTR: -EINVAL wrong argument, -EEXIST name in use or a
  * path given twice, -ENOMEM, or why the first path did not connect.
  */
-struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathname,
-				    const struct rtrs_addr *paths, size_t path_cnt,
-				    u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
-				    s16 max_reconnect_attempts, u32 nr_poll_queues)
+struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *pathname,
+					  const struct rtrs_addr *paths, size_t path_cnt,
+					  u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
+					  s16 max_reconnect_attempts, u32 nr_poll_queues,
+					  const struct rtrs_clt_timing *timing)
 {
 	struct rtrs_clt_sess *sess;
 	int ret;
 
 	ret = rtrs_clt_check_args(pathname, path_cnt, nr_poll_queues);
+	if (!ret && timing)
+		ret = rtrs_clt_check_timing(pathname, timing);
 	if (ret)
 		return ERR_PTR(ret);
 	sess = rtrs_clt_sess_alloc(pathname, pdu_sz, nr_poll_queues);
@@ -150,6 +198,7 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathna
 	sess->port = port;
 	sess->reconnect_delay_ms = reconnect_delay_sec * MSEC_PER_SEC;
 	sess->max_reconnect_attempts = max_reconnect_attempts;
+	sess->timing = timing ? *timing : rtrs_clt_default_timing;
 	ret = rtrs_clt_reserve_name(sess);
 	if (ret) {
 		rtrs_clt_sess_free(sess);
@@ -171,6 +220,31 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathna
 		return ERR_PTR(ret);
 	}
 	return sess;
+}
+EXPORT_SYMBOL(rtrs_clt_open_timed);
+
+/**
+ * rtrs_clt_open() - open a session with the default timing
+ * @ops: see rtrs_clt_open_timed(), also for the others
+ * @pathname: name of the session
+ * @paths: addresses of its paths
+ * @path_cnt: number of @paths
+ * @port: port for paths added later
+ * @pdu_sz: extra bytes behind each permit
+ * @reconnect_delay_sec: longest delay between two attempts to connect
+ * @max_reconnect_attempts: failed attempts before a path is given up
+ * @nr_poll_queues: polled connections per path
+ *
+ * Context: process, sleeps for as long as connecting takes.
+ * Return: as rtrs_clt_open_timed().
+ */
+struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathname,
+				    const struct rtrs_addr *paths, size_t path_cnt,
+				    u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
+				    s16 max_reconnect_attempts, u32 nr_poll_queues)
+{
+	return rtrs_clt_open_timed(ops, pathname, paths, path_cnt, port, pdu_sz,
+				   reconnect_delay_sec, max_reconnect_attempts, nr_poll_queues, NULL);
 }
 EXPORT_SYMBOL(rtrs_clt_open);
 

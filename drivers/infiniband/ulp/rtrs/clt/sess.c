@@ -336,7 +336,7 @@ int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
  *
  * The server may refuse for a moment, until it has torn down its end; attempts go on meanwhile.
  *
- * Context: process, sleeps for at most RTRS_CLT_CONNECT_TIMEOUT_MS.
+ * Context: process, sleeps for at most connect_timeout_ms.
  * Return: 0; -EBUSY if the path is connecting or closing; -ENOTCONN if it is not connected by then.
  */
 int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
@@ -349,7 +349,7 @@ int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 	wait_event_timeout(path->state_wq,
 			   rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ||
 			   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING,
-			   msecs_to_jiffies(RTRS_CLT_CONNECT_TIMEOUT_MS));
+			   msecs_to_jiffies(READ_ONCE(path->sess->timing.connect_timeout_ms)));
 	return rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ? 0 : -ENOTCONN;
 }
 

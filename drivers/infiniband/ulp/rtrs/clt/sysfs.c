@@ -376,8 +376,9 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 	mutex_unlock(&path->name_mutex);
 	if (published)
 		kobject_del(&path->kobj);
-	cancel_delayed_work_sync(&path->dwork);
+	/* Who found the path there may have queued its worker. */
 	rtrs_clt_sess_del_path(path);
+	cancel_delayed_work_sync(&path->dwork);
 	kobject_put(&path->kobj);
 }
 
@@ -425,6 +426,46 @@ static ssize_t mpath_policy_store(struct device *dev, struct device_attribute *a
 }
 
 static DEVICE_ATTR_RW(mpath_policy);
+
+static int rtrs_clt_timing_store(struct rtrs_clt_sess *sess, const char *name, const char *buf,
+				 u32 min, u32 max, u32 *result)
+{
+	const struct rtrs_clt_paths *paths;
+	unsigned int value, i;
+	int ret = kstrtouint(buf, 10, &value);
+
+	if (!ret && (value < min || value > max))
+		ret = -EINVAL;
+	if (ret) {
+		pr_err("session %s: %s '%.*s' is not valid, allowed are %u to %u\n", sess->name, name,
+		       (int)strcspn(buf, "\n"), buf, min, max);
+		return ret;
+	}
+	WRITE_ONCE(*result, value);
+	rcu_read_lock();
+	paths = rcu_dereference(sess->paths);
+	for (i = 0; paths && i < paths->nr; i++)
+		rtrs_clt_path_set_hb(paths->path[i]);
+	rcu_read_unlock();
+	return 0;
+}
+
+#define RTRS_CLT_TIMING_ATTR(_name, _min, _max, _default)					\
+static ssize_t _name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
+{												\
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_sess(dev)->timing._name));			\
+}												\
+												\
+static ssize_t _name##_store(struct device *dev, struct device_attribute *attr,		\
+			     const char *buf, size_t count)					\
+{												\
+	return rtrs_clt_timing_store(to_sess(dev), #_name, buf, _min, _max,			\
+				     &to_sess(dev)->timing._name) ?: count;			\
+}												\
+												\
+static DEVICE_ATTR_RW(_name);
+
+RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_ATTR)
 
 static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -481,6 +522,8 @@ static struct attribute *rtrs_clt_sess_attrs[] = {
 	&dev_attr_max_reconnect_attempts.attr,
 	&dev_attr_mpath_policy.attr,
 	&dev_attr_add_path.attr,
+#define RTRS_CLT_TIMING_ENTRY(_name, _min, _max, _default)	&dev_attr_##_name.attr,
+	RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_ENTRY)
 	NULL
 };
 

@@ -7,6 +7,9 @@
 
 #define RTRS_BACKOFF_FIRST_MS	200
 
+#define RTRS_PATIENCE_FIRST_MS	400
+
+u32 rtrs_patience_ms(u32 unanswered, u32 max_ms);
 u32 rtrs_backoff_ms(u32 failures, u32 max_ms, u32 random);
 
 #endif /* _RTRS_BACKOFF_H */

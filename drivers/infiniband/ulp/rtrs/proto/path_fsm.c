@@ -21,6 +21,7 @@ rtrs_clt_path_steps[RTRS_CLT_PATH_STATE__NR][RTRS_CLT_EV__NR] = {
 		[RTRS_CLT_EV_ESTABLISHED] = CLT(CONNECTED,    WAKE | UP),
 		[RTRS_CLT_EV_ERROR]	  = CLT(RECONNECTING, WAKE | WORK),
 		[RTRS_CLT_EV_GIVE_UP]	  = CLT(CLOSED,	      WAKE),
+		[RTRS_CLT_EV_LINK_UP]	  = CLT(RECONNECTING, WAKE | WORK),
 		[RTRS_CLT_EV_CLOSE]	  = CLT(CLOSING,      WAKE | WORK),
 	},
 	[RTRS_CLT_PATH_CONNECTED] = {
@@ -32,6 +33,7 @@ rtrs_clt_path_steps[RTRS_CLT_PATH_STATE__NR][RTRS_CLT_EV__NR] = {
 		[RTRS_CLT_EV_RETRY]	  = CLT(CONNECTING,   WAKE),
 		[RTRS_CLT_EV_GIVE_UP]	  = CLT(CLOSED,	      WAKE),
 		[RTRS_CLT_EV_RECONNECT]	  = CLT(RECONNECTING, WORK),
+		[RTRS_CLT_EV_LINK_UP]	  = CLT(RECONNECTING, WORK),
 		[RTRS_CLT_EV_CLOSE]	  = CLT(CLOSING,      WAKE | WORK),
 	},
 	[RTRS_CLT_PATH_CLOSING] = {
@@ -78,6 +80,7 @@ static const char * const rtrs_clt_path_event_names[RTRS_CLT_EV__NR] = {
 	[RTRS_CLT_EV_RETRY]	  = "retry",
 	[RTRS_CLT_EV_GIVE_UP]	  = "give-up",
 	[RTRS_CLT_EV_RECONNECT]	  = "reconnect",
+	[RTRS_CLT_EV_LINK_UP]	  = "link-up",
 	[RTRS_CLT_EV_CLOSE]	  = "close",
 	[RTRS_CLT_EV_CLOSE_DONE]  = "close-done",
 	[RTRS_CLT_EV_REMOVE]	  = "remove",

@@ -36,6 +36,7 @@ enum rtrs_clt_path_state {
  * @RTRS_CLT_EV_RETRY: the delay is over, start the next attempt
  * @RTRS_CLT_EV_GIVE_UP: no attempts are left, or the server's geometry changed
  * @RTRS_CLT_EV_RECONNECT: a person asked to connect again now
+ * @RTRS_CLT_EV_LINK_UP: the network device below has its carrier back
  * @RTRS_CLT_EV_CLOSE: a person or the session closes the path
  * @RTRS_CLT_EV_CLOSE_DONE: torn down
  * @RTRS_CLT_EV_REMOVE: the path leaves its session
@@ -47,6 +48,7 @@ enum rtrs_clt_path_event {
 	RTRS_CLT_EV_RETRY,
 	RTRS_CLT_EV_GIVE_UP,
 	RTRS_CLT_EV_RECONNECT,
+	RTRS_CLT_EV_LINK_UP,
 	RTRS_CLT_EV_CLOSE,
 	RTRS_CLT_EV_CLOSE_DONE,
 	RTRS_CLT_EV_REMOVE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests of the delay before the next connection attempt. */
+/* Tests of how long an attempt to connect, and the delay before the next one, may take. */
 #include <kunit/test.h>
 #include "../proto/backoff.h"
 
@@ -114,7 +114,21 @@ static void rtrs_backoff_ms__jitter_reaches_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr, 101U);
 }
 
+static void rtrs_patience_ms__table(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 10000), 400);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 10000), 500);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(2, 10000), 625);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(3, 10000), 781);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(14, 10000), 9082);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(15, 10000), 10000);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 300), 300);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 10000), 10000);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 0xffffffff), 0xffffffff);
+}
+
 static struct kunit_case rtrs_backoff_cases[] = {
+	KUNIT_CASE(rtrs_patience_ms__table),
 	KUNIT_CASE_PARAM(rtrs_backoff_ms__table, backoff_gen_params),
 	KUNIT_CASE(rtrs_backoff_ms__within_bounds),
 	KUNIT_CASE(rtrs_backoff_ms__more_random_is_never_less),

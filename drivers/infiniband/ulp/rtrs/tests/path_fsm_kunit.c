@@ -26,6 +26,7 @@ static const struct cell clt_cells[] = {
 	{ "connecting",	  "established", "connected",	 "ku" },
 	{ "connecting",	  "error",	 "reconnecting", "kw" },
 	{ "connecting",	  "give-up",	 "closed",	 "k" },
+	{ "connecting",	  "link-up",	 "reconnecting", "kw" },
 	{ "connecting",	  "close",	 "closing",	 "kw" },
 	{ "connected",	  "error",	 "reconnecting", "kwd" },
 	{ "connected",	  "reconnect",	 "reconnecting", "kwd" },
@@ -33,6 +34,7 @@ static const struct cell clt_cells[] = {
 	{ "reconnecting", "retry",	 "connecting",	 "k" },
 	{ "reconnecting", "give-up",	 "closed",	 "k" },
 	{ "reconnecting", "reconnect",	 "reconnecting", "w" },
+	{ "reconnecting", "link-up",	 "reconnecting", "w" },
 	{ "reconnecting", "close",	 "closing",	 "kw" },
 	{ "closing",	  "close-done",	 "closed",	 "k" },
 	{ "closing",	  "close",	 "closing",	 "" },
@@ -274,8 +276,8 @@ static void rtrs_path_names__all(struct kunit *test)
 		"connecting", "connected", "reconnecting", "closing", "closed", "dead", "unknown",
 	};
 	static const char * const clt_events[] = {
-		"established", "error", "retry", "give-up", "reconnect", "close", "close-done",
-		"remove", "unknown",
+		"established", "error", "retry", "give-up", "reconnect", "link-up", "close",
+		"close-done", "remove", "unknown",
 	};
 	static const char * const srv_states[] = {
 		"connecting", "connected", "closing", "closed", "unknown",

@@ -8,14 +8,15 @@
 #include "conn.h"
 #include "heartbeat.h"
 
-#define RTRS_HB_TICK_MS	1000
+/* The watch is for what takes seconds. */
+#define RTRS_HB_WATCH_MS	1000
 
 /* Return: 0, or why the path is dead. */
 static int rtrs_hb_beat(struct rtrs_hb *hb)
 {
 	unsigned int missed = READ_ONCE(hb->missed);
 
-	if (missed > hb->missed_max)
+	if (missed > READ_ONCE(hb->missed_max))
 		return -ETIMEDOUT;
 	WRITE_ONCE(hb->missed, missed + 1);
 	/* One message is out and unanswered already: only count on. */
@@ -25,19 +26,38 @@ static int rtrs_hb_beat(struct rtrs_hb *hb)
 	return hb->ops->send(hb);
 }
 
+static unsigned long rtrs_hb_next(const struct rtrs_hb *hb)
+{
+	return hb->last + msecs_to_jiffies(READ_ONCE(hb->interval_ms));
+}
+
+/* Until the next beat or watch, whichever is first. */
+static void rtrs_hb_queue(struct rtrs_hb *hb)
+{
+	unsigned long next = rtrs_hb_next(hb), now = jiffies;
+
+	if (time_after(next, hb->next_watch))
+		next = hb->next_watch;
+	queue_delayed_work(hb->wq, &hb->dwork, time_after(next, now) ? next - now : 0);
+}
+
 static void rtrs_hb_work(struct work_struct *work)
 {
 	struct rtrs_hb *hb = container_of(work, struct rtrs_hb, dwork.work);
-	int ret = hb->ops->watch(hb);
+	int ret = 0;
 
-	if (!ret && time_after_eq(jiffies, hb->next)) {
-		hb->next = jiffies + msecs_to_jiffies(hb->interval_ms);
+	if (time_after_eq(jiffies, hb->next_watch)) {
+		hb->next_watch = jiffies + msecs_to_jiffies(RTRS_HB_WATCH_MS);
+		ret = hb->ops->watch(hb);
+	}
+	if (!ret && time_after_eq(jiffies, rtrs_hb_next(hb))) {
+		hb->last = jiffies;
 		ret = rtrs_hb_beat(hb);
 	}
 	if (ret < 0)
 		hb->ops->dead(hb, ret);
 	else
-		queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(RTRS_HB_TICK_MS));
+		rtrs_hb_queue(hb);
 }
 
 /**
@@ -60,6 +80,21 @@ void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, struct work
 EXPORT_SYMBOL_GPL(rtrs_hb_init);
 
 /**
+ * rtrs_hb_set_timing() - beat at another rate than the protocol's
+ * @hb: the heartbeat; if it ticks, the rate is the new one after a second at most
+ * @interval_ms: milliseconds between heartbeats
+ * @missed_max: heartbeats without a sign of life before the path is dead
+ *
+ * Context: any.
+ */
+void rtrs_hb_set_timing(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max)
+{
+	WRITE_ONCE(hb->interval_ms, interval_ms);
+	WRITE_ONCE(hb->missed_max, missed_max);
+}
+EXPORT_SYMBOL_GPL(rtrs_hb_set_timing);
+
+/**
  * rtrs_hb_start() - start to tick; the first message goes out at once
  * @hb: the heartbeat, stopped
  *
@@ -68,7 +103,8 @@ EXPORT_SYMBOL_GPL(rtrs_hb_init);
 void rtrs_hb_start(struct rtrs_hb *hb)
 {
 	WRITE_ONCE(hb->missed, 0);
-	hb->next = jiffies;
+	hb->next_watch = jiffies;
+	hb->last = jiffies - msecs_to_jiffies(READ_ONCE(hb->interval_ms));
 	queue_delayed_work(hb->wq, &hb->dwork, 0);
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_start);
@@ -84,8 +120,9 @@ EXPORT_SYMBOL_GPL(rtrs_hb_start);
 void rtrs_hb_start_later(struct rtrs_hb *hb)
 {
 	WRITE_ONCE(hb->missed, 0);
-	hb->next = jiffies + msecs_to_jiffies(hb->interval_ms);
-	queue_delayed_work(hb->wq, &hb->dwork, msecs_to_jiffies(RTRS_HB_TICK_MS));
+	hb->last = jiffies;
+	hb->next_watch = jiffies + msecs_to_jiffies(RTRS_HB_WATCH_MS);
+	rtrs_hb_queue(hb);
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_start_later);
 

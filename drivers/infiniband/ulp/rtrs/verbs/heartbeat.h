@@ -32,7 +32,8 @@ struct rtrs_hb_ops {
  * @wq: where it runs
  * @interval_ms: milliseconds between heartbeats
  * @missed_max: heartbeats without a sign of life before the path is dead
- * @next: jiffies of the next heartbeat; the tick only
+ * @last: jiffies of the last heartbeat; the tick only
+ * @next_watch: jiffies of the next look at the connections; the tick only
  * @missed: heartbeats since the last sign of life; written by the tick and by receivers
  * @sent: when the last HB_MSG was sent
  * @latency_ns: round trip of the last answered HB_MSG, 0 before the first
@@ -43,13 +44,15 @@ struct rtrs_hb {
 	struct workqueue_struct *wq;
 	unsigned int interval_ms;
 	unsigned int missed_max;
-	unsigned long next;
+	unsigned long last;
+	unsigned long next_watch;
 	unsigned int missed;
 	ktime_t sent;
 	s64 latency_ns;
 };
 
 void rtrs_hb_init(struct rtrs_hb *hb, const struct rtrs_hb_ops *ops, struct workqueue_struct *wq);
+void rtrs_hb_set_timing(struct rtrs_hb *hb, unsigned int interval_ms, unsigned int missed_max);
 void rtrs_hb_start(struct rtrs_hb *hb);
 void rtrs_hb_start_later(struct rtrs_hb *hb);
 void rtrs_hb_stop(struct rtrs_hb *hb);

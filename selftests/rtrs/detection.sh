@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# How long it takes until a path that is lost is noticed, how long I/O stalls, and how long until the path
+# is back. The median of some rounds counts. DETECTION_ROUNDS and DETECTION_ROOM, a factor for what may be
+# slower on a busy host, are for detection-long.sh.
+#
+# vm: smp=2 timeout=240 tier=test quick=6.12
+
+. "$(dirname "$0")/../lib.sh"
+
+ROUNDS=${DETECTION_ROUNDS:-3}
+ROOM=${DETECTION_ROOM:-2}
+
+STALL_MS=$((500 * ROOM))
+NOTICE_MS=$((1000 * ROOM))
+DOWN_MS=$((200 * ROOM))
+RETURN_MS=$((1000 * ROOM))
+
+# ms_until <command>...: from $start until it succeeds, with a better resolution than wait_for; in $ms
+ms_until() {
+	local end=$((start + 20000))
+	until "$@"; do
+		sleep 0.01
+		[ "$(uptime_ms)" -lt $end ] || return 1
+	done
+	ms=$(($(uptime_ms) - start))
+}
+
+# sample <name> <ms>
+sample() {
+	echo "$2" >>"/tmp/detection.$1"
+}
+
+median() {
+	sort -n "/tmp/detection.$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# median_is <name> <ms>: at most; all samples are told
+median_is() {
+	diag "$1: median $(median "$1") ms of $(sort -n "/tmp/detection.$1" | tr '\n' ' ')"
+	[ "$(median "$1")" -le "$2" ]
+}
+
+lost() {
+	path_is test 1 disconnected
+}
+
+# back <name>: the path takes requests again, since $start; a reader asks for them if no load does
+back() {
+	ms_until path_is test 1 connected || return 1
+	have=$(path_ios test 1)
+	load_runs || dd if="$dev" of=/dev/null bs=4k count=8 iflag=direct 2>/dev/null
+	ms_until path_has_ios test 1 $((have + 1)) || return 1
+	sample "$1" "$ms"
+}
+
+load_on_both() {
+	load_start "$dev" 60 --iodepth=4
+	ios_grow test 1 20
+}
+
+load_off() {
+	kill -INT "$load_pid"
+	load_wait
+}
+
+# hole_busy: a black hole with I/O in flight. The stall is what fio's slowest request took.
+hole_busy() {
+	load_on_both || return 1
+	start=$(uptime_ms)
+	path_cut 1 && ms_until lost || return 1
+	sample hole-noticed "$ms"
+	sleep 2
+	load_off
+	sample hole-stall "$(load_max_ms)"
+	start=$(uptime_ms)
+	path_heal 1 && back hole-return
+}
+
+hole_idle() {
+	start=$(uptime_ms)
+	path_cut 1 && ms_until lost || return 1
+	sample idle-noticed "$ms"
+	start=$(uptime_ms)
+	path_heal 1 && back idle-return
+}
+
+# hang: the server acknowledges, but nothing answers there any more. Both paths may be lost: the fault does
+# not know one from the other.
+hang() {
+	start=$(uptime_ms)
+	echo 100 >"$(fault_file rtrs-server/fault/hb_lost)"
+	ms_until lost || return 1
+	echo 0 >"$(fault_file rtrs-server/fault/hb_lost)"
+	sample hang-noticed "$ms"
+	wait_for 20 sess_paths_are test 2
+}
+
+# down: no carrier, with I/O in flight
+down() {
+	load_on_both || return 1
+	start=$(uptime_ms)
+	link_down 1 c && ms_until lost || return 1
+	sample down-noticed "$ms"
+	sleep 1
+	load_off
+	sample down-stall "$(load_max_ms)"
+	start=$(uptime_ms)
+	link_up 1 c && back down-return
+}
+
+# reset: the server ends the path
+reset() {
+	load_on_both || return 1
+	start=$(uptime_ms)
+	sysfs_write "$SRV_CLASS/test/paths/$(path_pair 1)/disconnect" 1
+	back reset-return || return 1
+	load_off
+	sample reset-stall "$(load_max_ms)"
+}
+
+# rounds <function>
+rounds() {
+	local n=0
+	while [ $n -lt "$ROUNDS" ]; do
+		wait_for 20 sess_paths_are test 2 || return 1
+		"$1" || {
+			echo "round $n"
+			return 1
+		}
+		n=$((n + 1))
+	done
+}
+
+ktap_plan 15
+must debugfs_up
+topo_up 2
+topo_is_ours
+defer "rm -f /tmp/detection.*"
+RTRS_SERVER_OPTS="sess_queue_depth=64"
+rtrs_load
+back=$(backing_null 32) || abort "no backing device"
+dev=$(map_device test "$back") || abort "cannot map"
+must sess_paths_are test 2
+must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
+
+check_here "black hole with I/O in flight: rounds" rounds hole_busy
+check "black hole with I/O in flight: noticed" median_is hole-noticed $STALL_MS
+check "black hole with I/O in flight: longest stall" median_is hole-stall $STALL_MS
+check "black hole with I/O in flight: the path carries I/O again" median_is hole-return $RETURN_MS
+check_here "black hole on an idle path: rounds" rounds hole_idle
+check "black hole on an idle path: noticed" median_is idle-noticed $NOTICE_MS
+check "black hole on an idle path: the path carries I/O again" median_is idle-return $RETURN_MS
+check_here "server hangs: rounds" rounds hang
+check "server hangs: noticed" median_is hang-noticed $NOTICE_MS
+check_here "no carrier: rounds" rounds down
+check "no carrier: longest stall" median_is down-stall $DOWN_MS
+check "no carrier: the path carries I/O again" median_is down-return $RETURN_MS
+check_here "server ends the path: rounds" rounds reset
+check "server ends the path: longest stall" median_is reset-stall $DOWN_MS
+check "server ends the path: it carries I/O again" median_is reset-return $RETURN_MS
+must unmap_device "$dev"
+
+ktap_end
