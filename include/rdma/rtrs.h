@@ -147,6 +147,7 @@ void rtrs_clt_permit_set_queue(struct rtrs_clt_sess *sess, struct rtrs_permit *p
 int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 		     struct scatterlist *sg, unsigned int sg_cnt);
+void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv);
 int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index);
 int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr);
 

@@ -194,11 +194,19 @@ static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch 
 }
 
 /*
- * Nothing the block layer could do makes the transport return pages that the server may still write; it
- * does so itself when the server answers or the last path is gone.
+ * No answer in the disk's queue/io_timeout, 30 s if it was not set.  Nothing the block layer could do makes
+ * the transport return pages that the server may still write; giving up the path it is on does.
  */
 static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 {
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct rnbd_clt_dev *dev = rq->q->queuedata;
+
+	/* It may be answered just now, and then nothing but this section keeps the transport open. */
+	rcu_read_lock();
+	if (rcu_access_pointer(dev->sess->rtrs))
+		rtrs_clt_request_overdue(io->rtrs, io->permit, rq);
+	rcu_read_unlock();
 	return BLK_EH_RESET_TIMER;
 }
 

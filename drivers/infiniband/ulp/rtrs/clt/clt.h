@@ -249,6 +249,7 @@ struct rtrs_clt_bounce {
  * @stats: per-CPU counters
  * @reconnects_ok: M. successful reconnects
  * @reconnects_failed: M. failed attempts
+ * @timeouts: A. times the ULP gave the path up because a request got no answer
  * @kobj: sysfs directory and lifetime
  * @name_mutex: N. guards names and adding or renaming @kobj; held for moments only
  * @published: N. @kobj is in sysfs
@@ -306,6 +307,7 @@ struct rtrs_clt_path {
 	struct rtrs_io_stats __percpu *stats;
 	unsigned int reconnects_ok;
 	unsigned int reconnects_failed;
+	atomic_t timeouts;
 
 	struct kobject kobj;
 	struct mutex name_mutex;

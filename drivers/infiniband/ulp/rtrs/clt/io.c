@@ -579,6 +579,45 @@ int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess
 }
 EXPORT_SYMBOL(rtrs_clt_request);
 
+/* Give the path up if this request is on it. */
+static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv)
+{
+	struct rtrs_clt_req *req = &path->reqs[slot];
+
+	if (rtrs_clt_path_state(path) != RTRS_CLT_PATH_CONNECTED ||
+	    !(atomic_read_acquire(&req->state) & RTRS_REQ_POSTED) || READ_ONCE(req->priv) != priv)
+		return;
+	rtrs_clt_path_err_rl(path, "no answer to the request in slot %u in time, path given up\n",
+			     slot);
+	atomic_inc(&path->timeouts);
+	rtrs_clt_path_error(path, -ETIMEDOUT);
+}
+
+/**
+ * rtrs_clt_request_overdue() - a request should have been answered by now
+ * @sess: open session
+ * @permit: permit of the request
+ * @priv: @priv of its struct rtrs_clt_req_ops
+ *
+ * Gives the path up that the request is on: the server closes it, and then it goes to another path, or
+ * completes with -ECONNABORTED if there is none.  A request that is on no path waits for just that already,
+ * and one that is answered at this moment is left alone.  Not part of mainline's interface.
+ *
+ * Context: any.
+ */
+void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv)
+{
+	const struct rtrs_clt_paths *paths;
+	unsigned int i;
+
+	rcu_read_lock();
+	paths = rcu_dereference(sess->paths);
+	for (i = 0; paths && i < paths->nr; i++)
+		rtrs_clt_path_overdue(paths->path[i], permit->slot, priv);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL(rtrs_clt_request_overdue);
+
 /**
  * rtrs_clt_rdma_cq_direct() - complete polled requests
  * @sess: open session

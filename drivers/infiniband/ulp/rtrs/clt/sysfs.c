@@ -216,12 +216,18 @@ static void rtrs_clt_reset_reconnects(struct rtrs_clt_path *path)
 	WRITE_ONCE(path->reconnects_failed, 0);
 }
 
+static void rtrs_clt_reset_timeouts(struct rtrs_clt_path *path)
+{
+	atomic_set(&path->timeouts, 0);
+}
+
 /* Requests in flight are no counter: a reset leaves them alone. */
 static void rtrs_clt_reset_all(struct rtrs_clt_path *path)
 {
 	rtrs_clt_reset_migration(path);
 	rtrs_clt_reset_rdma(path);
 	rtrs_clt_reset_reconnects(path);
+	rtrs_clt_reset_timeouts(path);
 }
 
 static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -243,6 +249,11 @@ static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char
 			  (unsigned int)max(atomic_read(&path->inflight), 0), sum.failover);
 }
 
+static ssize_t timeouts_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", atomic_read(&to_path(kobj)->timeouts));
+}
+
 #define RTRS_CLT_STATS_STORE(_name, _reset)						\
 static ssize_t _name##_store(struct kobject *kobj, struct kobj_attribute *attr,	\
 			     const char *buf, size_t count)				\
@@ -259,12 +270,14 @@ RTRS_CLT_STATS_STORE(cpu_migration_from, rtrs_clt_reset_migration)
 RTRS_CLT_STATS_STORE(cpu_migration_to, rtrs_clt_reset_migration)
 RTRS_CLT_STATS_STORE(reconnects, rtrs_clt_reset_reconnects)
 RTRS_CLT_STATS_STORE(rdma, rtrs_clt_reset_rdma)
+RTRS_CLT_STATS_STORE(timeouts, rtrs_clt_reset_timeouts)
 RTRS_CLT_STATS_STORE(reset_all, rtrs_clt_reset_all)
 
 static struct kobj_attribute rtrs_clt_cpu_migration_from_attr = __ATTR_RW(cpu_migration_from);
 static struct kobj_attribute rtrs_clt_cpu_migration_to_attr = __ATTR_RW(cpu_migration_to);
 static struct kobj_attribute rtrs_clt_reconnects_attr = __ATTR_RW(reconnects);
 static struct kobj_attribute rtrs_clt_rdma_attr = __ATTR_RW(rdma);
+static struct kobj_attribute rtrs_clt_timeouts_attr = __ATTR_RW(timeouts);
 static struct kobj_attribute rtrs_clt_reset_all_attr =
 	__ATTR(reset_all, 0644, rtrs_clt_usage_show, reset_all_store);
 
@@ -273,6 +286,7 @@ static struct attribute *rtrs_clt_stats_attrs[] = {
 	&rtrs_clt_cpu_migration_to_attr.attr,
 	&rtrs_clt_reconnects_attr.attr,
 	&rtrs_clt_rdma_attr.attr,
+	&rtrs_clt_timeouts_attr.attr,
 	&rtrs_clt_reset_all_attr.attr,
 	NULL
 };

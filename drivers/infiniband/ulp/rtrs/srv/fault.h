@@ -22,6 +22,7 @@
 	X(info_rsp_lost)	\
 	X(inv_failed)	\
 	X(rsp_delayed)	\
+	X(rsp_lost)	\
 	X(hb_lost)
 
 RTRS_SRV_FAULTS(FAULT_DECLARE)

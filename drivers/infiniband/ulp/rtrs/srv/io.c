@@ -335,6 +335,10 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
 	if (WARN_ON_ONCE(cmpxchg(&req->state, RTRS_SRV_REQ_RUNNING, RTRS_SRV_REQ_ANSWERED) !=
 			 RTRS_SRV_REQ_RUNNING))
 		return true;
+	if (fault_here(rsp_lost)) {
+		rtrs_srv_req_drop(req);
+		return true;
+	}
 	if (fault_here(rsp_delayed) && rtrs_srv_req_answer_late(req, errno))
 		return true;
 	return rtrs_srv_req_answer(req, errno);
