@@ -24,11 +24,11 @@ write_start() {
 }
 
 # map_start <session> [<option>...]: map from the peer, in the background. What becomes of a request is to
-# be seen at once, so none waits for a path.
+# be seen at once, so none waits for a path. The peer answers heartbeats only where a test has it do so.
 map_start() {
 	local line
 	line="sessname=$1 device_path=/dev/wire dest_port=$PEER_PORT path=ip:$CLT_ADDR@ip:$SRV_ADDR"
-	line="$line no_path_timeout=0"
+	line="$line no_path_timeout=0 hb_interval_ms=5000 hb_missed_max=5"
 	shift
 	write_start /tmp/wire.map $CLT_CTL/map_device "$line $*"
 }
