@@ -952,7 +952,7 @@ load_succeeded() {
 
 # load_max_ms: longest time one of its requests took
 load_max_ms() {
-	awk -F ';' '{ max = $39 > $80 ? $39 : $80; printf "%d\n", max / 1000 }' /tmp/load.out
+	awk -F ';' '/^3;/ { max = $39 > $80 ? $39 : $80; printf "%d\n", max / 1000 }' /tmp/load.out
 }
 
 # failovers <session>: requests that another path had to take over

@@ -3,6 +3,8 @@
 #ifndef _RTRS_TIMING_H
 #define _RTRS_TIMING_H
 
+#include <linux/types.h>
+
 /**
  * struct rtrs_clt_timing - how soon a client session notices what happens to a path
  * @hb_interval_ms: milliseconds between two heartbeats
@@ -29,7 +31,7 @@ struct rtrs_clt_timing {
  */
 #define RTRS_CLT_TIMINGS(X)			\
 	X(hb_interval_ms, 20, 60000, 200)	\
-	X(hb_missed_max, 1, 1000, 3)		\
+	X(hb_missed_max, 1, 1000, 2)		\
 	X(ack_timeout_ms, 1, 8000, 134)		\
 	X(retry_count, 1, 6, 2)			\
 	X(connect_timeout_ms, 500, 60000, 10000)

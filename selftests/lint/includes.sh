@@ -20,9 +20,9 @@ allow_only() {
 }
 
 {
-	pure='"[a-z_]+\.h"|<rtrs/rtrs_format\.h>|<rnbd/rnbd_format\.h>'
+	pure='"[a-z_]+\.h"|<rtrs/rtrs_(format|timing)\.h>|<rnbd/rnbd_format\.h>'
 	for dir in $rtrs/proto $rnbd/proto; do
-		allow_only $dir "$pure" "proto includes proto_env.h, formats and its own" |
+		allow_only $dir "$pure" "proto includes proto_env.h, formats, rtrs_timing.h and its own" |
 			grep -v '/proto_env\.h:'
 	done
 	forbid $rtrs/verbs '/(clt|srv)/|rdma/rtrs\.h|rnbd' "verbs is below these" |

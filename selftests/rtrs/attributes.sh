@@ -148,13 +148,13 @@ check_errno "max_reconnect_attempts: overflow" ERANGE $SESS/max_reconnect_attemp
 	"session test: max_reconnect_attempts '99999999999' is not valid"
 check "max_reconnect_attempts: is as it was" shows $SESS/max_reconnect_attempts 9999
 check "max_reconnect_attempts: -1" takes $SESS/max_reconnect_attempts -1 -1
-check "timing: defaults" timings 200 3 134 2 10000
+check "timing: defaults" timings 200 2 134 2 10000
 timing hb_interval_ms 20 60000
 timing hb_missed_max 1 1000
 timing ack_timeout_ms 1 8000
 timing retry_count 1 6
 timing connect_timeout_ms 500 60000
-check "timing: takes the defaults" set_timings 200 3 134 2 10000
+check "timing: takes the defaults" set_timings 200 2 134 2 10000
 check "add_path: usage" usage $SESS/add_path
 check "add_path: refuses" all_refused $SESS/add_path "session test: add_path '%s' is not valid, write" \
 	10.1.0.1 ip: ip:10.1.0 ip:10.1.0.1, ,ip:10.1.0.1 gid:1 '' x@ip:10.1.0.2 ip:10.1.0.1,10.1.0.2

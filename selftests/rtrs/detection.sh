@@ -36,10 +36,20 @@ median() {
 	sort -n "/tmp/detection.$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# median_is <name> <ms>: at most; all samples are told
-median_is() {
+# tell <name>: all samples
+tell() {
 	diag "$1: median $(median "$1") ms of $(sort -n "/tmp/detection.$1" | tr '\n' ' ')"
+}
+
+# median_is <name> <ms>: at most
+median_is() {
 	[ "$(median "$1")" -le "$2" ]
+}
+
+# judge <text> <name> <ms>
+judge() {
+	tell "$2"
+	check "$1" median_is "$2" "$3"
 }
 
 lost() {
@@ -50,7 +60,7 @@ lost() {
 back() {
 	ms_until path_is test 1 connected || return 1
 	have=$(path_ios test 1)
-	load_runs || dd if="$dev" of=/dev/null bs=4k count=8 iflag=direct 2>/dev/null
+	[ "$load_pid" -ne 0 ] || dd if="$dev" of=/dev/null bs=4k count=8 iflag=direct 2>/dev/null
 	ms_until path_has_ios test 1 $((have + 1)) || return 1
 	sample "$1" "$ms"
 }
@@ -63,6 +73,7 @@ load_on_both() {
 load_off() {
 	kill -INT "$load_pid"
 	load_wait
+	load_pid=0
 }
 
 # hole_busy: a black hole with I/O in flight. The stall is what fio's slowest request took.
@@ -86,13 +97,16 @@ hole_idle() {
 	path_heal 1 && back idle-return
 }
 
+hung_and_lost() {
+	fault_arm rtrs-server/fault/hb_lost && lost
+}
+
 # hang: the server acknowledges, but nothing answers there any more. Both paths may be lost: the fault does
 # not know one from the other.
 hang() {
 	start=$(uptime_ms)
-	echo 100 >"$(fault_file rtrs-server/fault/hb_lost)"
-	ms_until lost || return 1
-	echo 0 >"$(fault_file rtrs-server/fault/hb_lost)"
+	ms_until hung_and_lost || return 1
+	fault_arm rtrs-server/fault/hb_lost 0
 	sample hang-noticed "$ms"
 	wait_for 20 sess_paths_are test 2
 }
@@ -133,7 +147,8 @@ rounds() {
 	done
 }
 
-ktap_plan 15
+load_pid=0
+ktap_plan 14
 must debugfs_up
 topo_up 2
 topo_is_ours
@@ -146,20 +161,20 @@ must sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
 
 check_here "black hole with I/O in flight: rounds" rounds hole_busy
-check "black hole with I/O in flight: noticed" median_is hole-noticed $STALL_MS
-check "black hole with I/O in flight: longest stall" median_is hole-stall $STALL_MS
-check "black hole with I/O in flight: the path carries I/O again" median_is hole-return $RETURN_MS
+tell hole-noticed
+judge "black hole with I/O in flight: longest stall" hole-stall $STALL_MS
+judge "black hole with I/O in flight: the path carries I/O again" hole-return $RETURN_MS
 check_here "black hole on an idle path: rounds" rounds hole_idle
-check "black hole on an idle path: noticed" median_is idle-noticed $NOTICE_MS
-check "black hole on an idle path: the path carries I/O again" median_is idle-return $RETURN_MS
+judge "black hole on an idle path: noticed" idle-noticed $NOTICE_MS
+judge "black hole on an idle path: the path carries I/O again" idle-return $RETURN_MS
 check_here "server hangs: rounds" rounds hang
-check "server hangs: noticed" median_is hang-noticed $NOTICE_MS
+judge "server hangs: noticed" hang-noticed $NOTICE_MS
 check_here "no carrier: rounds" rounds down
-check "no carrier: longest stall" median_is down-stall $DOWN_MS
-check "no carrier: the path carries I/O again" median_is down-return $RETURN_MS
+judge "no carrier: longest stall" down-stall $DOWN_MS
+judge "no carrier: the path carries I/O again" down-return $RETURN_MS
 check_here "server ends the path: rounds" rounds reset
-check "server ends the path: longest stall" median_is reset-stall $DOWN_MS
-check "server ends the path: it carries I/O again" median_is reset-return $RETURN_MS
+judge "server ends the path: longest stall" reset-stall $DOWN_MS
+judge "server ends the path: it carries I/O again" reset-return $RETURN_MS
 must unmap_device "$dev"
 
 ktap_end

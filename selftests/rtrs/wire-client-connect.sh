@@ -94,7 +94,7 @@ psrv_mode=N
 must asked
 check_here "request for con 0" is_request 0 1 1
 check_here "few retries, for ever without receive, no READ is taken or made, no SRQ (2.2)" \
-	is "$(peer params j0)" 'retry=3 rnr=7 rd=0/0 flow=0 srq=0'
+	is "$(peer params j0)" 'retry=2 rnr=7 rd=0/0 flow=0 srq=0'
 path=$(path_uuid) sess=$(sess_uuid)
 check_here "the path has an identity" [ "$path" != "$(bytes 16)" ]
 check_here "the session has another" [ "$path" != "$sess" ]
@@ -103,7 +103,7 @@ check_eq "one connection per CPU and one more" "$nr" $(($(nproc) + 1))
 must psrv_accept j0
 must psrv_request j1
 check_here "request for con 1" is_request 1 1 1
-check_here "the same on con 1" is "$(peer params j1)" 'retry=3 rnr=7 rd=0/0 flow=0 srq=0'
+check_here "the same on con 1" is "$(peer params j1)" 'retry=2 rnr=7 rd=0/0 flow=0 srq=0'
 check_eq "same path and session" "$(path_uuid) $(sess_uuid)" "$path $sess"
 check_eq "same number of connections" "$(le_at "$conn_req" 8 2)" "$nr"
 must psrv_accept j1

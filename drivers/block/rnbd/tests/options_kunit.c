@@ -102,7 +102,7 @@ static void options__timing(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, parse(test, BASE, &opts, &error), 0);
 	KUNIT_EXPECT_EQ(test, opts.timing.hb_interval_ms, 200U);
-	KUNIT_EXPECT_EQ(test, opts.timing.hb_missed_max, 3U);
+	KUNIT_EXPECT_EQ(test, opts.timing.hb_missed_max, 2U);
 	KUNIT_EXPECT_EQ(test, opts.timing.ack_timeout_ms, 134U);
 	KUNIT_EXPECT_EQ(test, opts.timing.retry_count, 2U);
 	KUNIT_EXPECT_EQ(test, opts.timing.connect_timeout_ms, 10000U);

@@ -469,6 +469,7 @@ void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req);
 /* fence.c */
 void rtrs_clt_fence_up(struct rtrs_clt_sess *sess, u32 id);
 bool rtrs_clt_fence(struct rtrs_clt_path *path);
+void rtrs_clt_fence_tell(struct rtrs_clt_path *path);
 int rtrs_clt_fence_create(struct rtrs_clt_path *path);
 void rtrs_clt_fence_destroy(struct rtrs_clt_path *path);
 int rtrs_clt_fence_established(struct rtrs_clt_path *path);

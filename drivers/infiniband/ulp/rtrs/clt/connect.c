@@ -23,6 +23,9 @@
 #include "clt.h"
 #include "fault.h"
 
+/* Attempts without a carrier have the delay as after so many: 3 to 6 s. */
+#define RTRS_CLT_NO_CARRIER_FAILURES	7U
+
 /**
  * struct rtrs_clt_info - the info exchange while it runs
  * @path: the path
@@ -498,14 +501,16 @@ static bool rtrs_clt_has_carrier(const struct rtrs_clt_path *path)
 
 /*
  * Who does not answer is asked again soon; who refuses is given time.  Without a carrier only routing could
- * have found another way, and a message to a dead link can break rdma_rxe's queue pair for all connections.
+ * have found another way, and a message to a dead link can break rdma_rxe's queue pair for all connections:
+ * no attempt for some seconds, unless the carrier is back.
  */
 static u32 rtrs_clt_path_delay_ms(const struct rtrs_clt_path *path)
 {
-	bool soon = path->unanswered && rtrs_clt_has_carrier(path);
+	u32 failures = path->unanswered ? 0 : path->failures;
 
-	return rtrs_backoff_ms(soon ? 0 : path->failures, path->sess->reconnect_delay_ms,
-			       get_random_u32());
+	if (!rtrs_clt_has_carrier(path))
+		failures = max(path->failures, RTRS_CLT_NO_CARRIER_FAILURES);
+	return rtrs_backoff_ms(failures, path->sess->reconnect_delay_ms, get_random_u32());
 }
 
 /* The path is RECONNECTING: plan the next attempt, or start it if it is due. */

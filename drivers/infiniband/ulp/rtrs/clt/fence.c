@@ -173,6 +173,25 @@ static bool rtrs_clt_fence_ask(struct rtrs_clt_sess *sess, struct rtrs_clt_fence
 	return via->path;
 }
 
+/**
+ * rtrs_clt_fence_tell() - tell the server, over another path, that this one is lost
+ * @path: the path, lost, that owes nothing
+ *
+ * Nobody waits for the answer.  The server may not have noticed, and would refuse the next attempt until it
+ * has closed its end.
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_fence_tell(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_fence_via via;
+
+	lockdep_assert_held(&path->mutex);
+	if (path->fence && rtrs_clt_path_state(path) == RTRS_CLT_PATH_RECONNECTING &&
+	    rtrs_clt_fence_ask(path->sess, path->fence, &via))
+		kobject_put(&via.path->kobj);
+}
+
 static bool rtrs_clt_fence_via_lost(const struct rtrs_clt_fence_via *via)
 {
 	return rtrs_clt_path_state(via->path) != RTRS_CLT_PATH_CONNECTED ||

@@ -528,8 +528,10 @@ void rtrs_clt_fail_over(struct rtrs_clt_path *path)
 	u32 slot;
 
 	lockdep_assert_held(&path->mutex);
-	if (!rtrs_clt_finish_answered(path))
+	if (!rtrs_clt_finish_answered(path)) {
+		rtrs_clt_fence_tell(path);
 		return;
+	}
 	send = rtrs_clt_fence(path);
 	for (slot = 0; slot < path->sess->queue_depth; slot++)
 		if (atomic_read_acquire(&path->reqs[slot].state))

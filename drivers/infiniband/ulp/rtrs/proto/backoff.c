@@ -4,8 +4,8 @@
  *
  * A connection request that the network swallows is repeated by the CM after 4 s only, so a path whose
  * link is back would be long in coming if each attempt were given all the time it may take.  The first
- * ones after a loss are short and follow each other closely; they grow by a quarter each, and so does the
- * time until the path is back, to no more than about a quarter of what it was gone.  A server that is slow,
+ * ones after a loss are short and follow each other closely; they grow by an eighth each, and so does the
+ * time until the path is back, to no more than about a sixth of what it was gone.  A server that is slow,
  * or a thousand clients that want it at once, get the time they need after a few of them.
  *
  * The delay doubles with each failure up to what the user allows.  Half of it is random, so that the
@@ -19,14 +19,14 @@
  * @max_ms: longest time
  *
  * Context: any.
- * Return: milliseconds: RTRS_PATIENCE_FIRST_MS and a quarter more for each of @unanswered, at most @max_ms.
+ * Return: milliseconds: RTRS_PATIENCE_FIRST_MS and an eighth more for each of @unanswered, at most @max_ms.
  */
 u32 rtrs_patience_ms(u32 unanswered, u32 max_ms)
 {
 	u64 ms = RTRS_PATIENCE_FIRST_MS;
 
 	while (unanswered-- && ms < max_ms)
-		ms += ms / 4;
+		ms += ms / 8;
 	return min_t(u64, ms, max_ms);
 }
 EXPORT_SYMBOL_GPL(rtrs_patience_ms);

@@ -5,9 +5,9 @@
 
 #include "proto_env.h"
 
-#define RTRS_BACKOFF_FIRST_MS	200
+#define RTRS_BACKOFF_FIRST_MS	50
 
-#define RTRS_PATIENCE_FIRST_MS	400
+#define RTRS_PATIENCE_FIRST_MS	300
 
 u32 rtrs_patience_ms(u32 unanswered, u32 max_ms);
 u32 rtrs_backoff_ms(u32 failures, u32 max_ms, u32 random);

@@ -12,17 +12,17 @@ struct backoff_case {
 };
 
 static const struct backoff_case backoff_cases[] = {
-	{ "path just lost, shortest", 0, 30000, 0, 100 },
-	{ "path just lost, longest", 0, 30000, 0xffffffff, 200 },
-	{ "path just lost, middle", 0, 30000, 0x80000000, 150 },
-	{ "one failure, shortest", 1, 30000, 0, 200 },
-	{ "one failure, longest", 1, 30000, 0xffffffff, 400 },
-	{ "two failures, longest", 2, 30000, 0xffffffff, 800 },
-	{ "seven failures, still below the limit", 7, 30000, 0xffffffff, 25600 },
-	{ "eight failures, at the limit", 8, 30000, 0xffffffff, 30000 },
-	{ "eight failures, shortest", 8, 30000, 0, 15000 },
-	{ "limit below the first delay, shortest", 0, 50, 0, 25 },
-	{ "limit below the first delay, longest", 5, 50, 0xffffffff, 50 },
+	{ "path just lost, shortest", 0, 30000, 0, 25 },
+	{ "path just lost, longest", 0, 30000, 0xffffffff, 50 },
+	{ "path just lost, middle", 0, 30000, 0x80000000, 38 },
+	{ "one failure, shortest", 1, 30000, 0, 50 },
+	{ "one failure, longest", 1, 30000, 0xffffffff, 100 },
+	{ "two failures, longest", 2, 30000, 0xffffffff, 200 },
+	{ "nine failures, still below the limit", 9, 30000, 0xffffffff, 25600 },
+	{ "ten failures, at the limit", 10, 30000, 0xffffffff, 30000 },
+	{ "ten failures, shortest", 10, 30000, 0, 15000 },
+	{ "limit below the first delay, shortest", 0, 40, 0, 20 },
+	{ "limit below the first delay, longest", 5, 40, 0xffffffff, 40 },
 	{ "no delay wanted", 0, 0, 0xffffffff, 0 },
 	{ "no delay wanted after many failures", 100, 0, 0xffffffff, 0 },
 	{ "limit 1, lowest word", 3, 1, 0, 1 },
@@ -31,8 +31,8 @@ static const struct backoff_case backoff_cases[] = {
 	{ "odd limit, highest word", 9, 3, 0xffffffff, 3 },
 	{ "largest limit, many failures", 100, 0xffffffff, 0xffffffff, 0xffffffff },
 	{ "largest limit, shortest", 100, 0xffffffff, 0, 0x80000000 },
-	{ "largest limit, no overflow at 24", 24, 0xffffffff, 0xffffffff, 3355443200U },
-	{ "largest limit, capped at 25", 25, 0xffffffff, 0xffffffff, 0xffffffff },
+	{ "largest limit, no overflow at 26", 26, 0xffffffff, 0xffffffff, 3355443200U },
+	{ "largest limit, capped at 27", 27, 0xffffffff, 0xffffffff, 0xffffffff },
 	{ "shift beyond any word", 0xffffffff, 30000, 0xffffffff, 30000 },
 	{ "shift that is a multiple of 64", 64, 30000, 0, 15000 },
 };
@@ -54,7 +54,7 @@ static void rtrs_backoff_ms__table(struct kunit *test)
 /* The delay without jitter, by doubling instead of shifting. */
 static u64 full_delay_ms(u32 failures, u32 max_ms)
 {
-	u64 delay = 200;
+	u64 delay = 50;
 
 	while (failures-- && delay < max_ms)
 		delay *= 2;
@@ -63,7 +63,7 @@ static u64 full_delay_ms(u32 failures, u32 max_ms)
 
 static void rtrs_backoff_ms__within_bounds(struct kunit *test)
 {
-	static const u32 limits[] = { 0, 1, 2, 3, 199, 200, 201, 1000, 30000, 255000, 0xffffffff };
+	static const u32 limits[] = { 0, 1, 2, 3, 49, 50, 51, 1000, 30000, 255000, 0xffffffff };
 	static const u32 words[] = { 0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
 	u32 failures, i, j, delay;
 	u64 full;
@@ -100,29 +100,29 @@ static void rtrs_backoff_ms__more_random_is_never_less(struct kunit *test)
 
 static void rtrs_backoff_ms__jitter_reaches_all(struct kunit *test)
 {
-	bool seen[101] = {};
+	bool seen[26] = {};
 	u32 step, delay, nr = 0;
 
 	for (step = 0; step < 1024; step++) {
 		delay = rtrs_backoff_ms(0, 30000, step << 22);
-		KUNIT_ASSERT_GE(test, delay, 100U);
-		KUNIT_ASSERT_LE(test, delay, 200U);
-		if (!seen[delay - 100])
+		KUNIT_ASSERT_GE(test, delay, 25U);
+		KUNIT_ASSERT_LE(test, delay, 50U);
+		if (!seen[delay - 25])
 			nr++;
-		seen[delay - 100] = true;
+		seen[delay - 25] = true;
 	}
-	KUNIT_EXPECT_EQ(test, nr, 101U);
+	KUNIT_EXPECT_EQ(test, nr, 26U);
 }
 
 static void rtrs_patience_ms__table(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 10000), 400);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 10000), 500);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(2, 10000), 625);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(3, 10000), 781);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(14, 10000), 9082);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(15, 10000), 10000);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 300), 300);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 10000), 300);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 10000), 337);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(2, 10000), 379);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(3, 10000), 426);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(29, 10000), 9027);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(30, 10000), 10000);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 299), 299);
 	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 10000), 10000);
 	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 0xffffffff), 0xffffffff);
 }
