@@ -18,22 +18,22 @@ static int __init rtrs_clt_init(void)
 	rtrs_clt_wq = alloc_workqueue("rtrs-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rtrs_clt_wq)
 		return -ENOMEM;
-	ret = rtrs_clt_link_init();
-	if (ret)
-		goto err_destroy_wq;
 	ret = rtrs_clt_sysfs_init();
 	if (ret)
-		goto err_link_exit;
-	ret = rtrs_clt_carrier_init();
+		goto err_destroy_wq;
+	ret = rtrs_clt_link_init();
 	if (ret)
 		goto err_sysfs_exit;
+	ret = rtrs_clt_carrier_init();
+	if (ret)
+		goto err_link_exit;
 	rtrs_clt_fault_init();
 	return 0;
 
-err_sysfs_exit:
-	rtrs_clt_sysfs_exit();
 err_link_exit:
 	rtrs_clt_link_exit();
+err_sysfs_exit:
+	rtrs_clt_sysfs_exit();
 err_destroy_wq:
 	destroy_workqueue(rtrs_clt_wq);
 	return ret;
@@ -44,8 +44,9 @@ static void __exit rtrs_clt_exit(void)
 	rtrs_clt_fault_exit();
 	rtrs_clt_carrier_exit();
 	/* No session is left: a ULP that has one open holds a reference to this module. */
-	rtrs_clt_sysfs_exit();
 	rtrs_clt_link_exit();
+	/* The last links may have held paths and sessions. */
+	rtrs_clt_sysfs_exit();
 	destroy_workqueue(rtrs_clt_wq);
 	/* Path tables and permits may still be in a grace period. */
 	rcu_barrier();
