@@ -19,18 +19,21 @@ failslab() {
 }
 
 # failslab_set_up: calls with a function of our modules on the stack; what else lies between
-# the lowest and the highest address of them fails too, which does no harm
+# the lowest and the highest address of them fails too, which does no harm. Modules lie in the
+# last 4 GiB; an address as a whole is no number for the shell.
 failslab_set_up() {
-	local mod low='' high='' start end
+	local mod low=0xffffffff high=0 start end
 	while read -r mod end _ _ _ start _; do
 		case " $MODULES " in *" $mod "*) ;; *) continue ;; esac
+		start=$((0x${start#0xffffffff}))
 		end=$((start + end))
-		[ -n "$low" ] && [ $((start)) -gt $((low)) ] || low=$start
-		[ -n "$high" ] && [ "$end" -lt "$high" ] || high=$end
+		[ $start -gt $((low)) ] || low=$start
+		[ $end -lt $((high)) ] || high=$end
 	done </proc/modules
-	diag "modules at $low to $(printf '0x%x' "$high")"
+	low=$(printf '0xffffffff%08x' $((low))) high=$(printf '0xffffffff%08x' $((high)))
+	diag "modules at $low to $high"
 	failslab require-start "$low"
-	failslab require-end "$(printf '0x%x' "$high")"
+	failslab require-end "$high"
 	failslab stacktrace-depth 32
 	failslab probability 100
 	failslab ignore-gfp-wait N
@@ -39,7 +42,7 @@ failslab_set_up() {
 }
 
 # failslab_arm <number>: the allocation of this number from now on. The kernel fails each whose
-# number since boot is a multiple of the interval, and starts to count when there is one.
+# number since boot is a multiple of the interval, and counts only with an interval above 1.
 slab_count=0
 failslab_arm() {
 	failslab interval $((slab_count + $1))
@@ -91,7 +94,7 @@ while :; do
 		wait_for 45 nothing_left || break
 	}
 	failslab_fired || break
-	slab_count=$((slab_count + n))
+	[ $n -eq 1 ] || slab_count=$((slab_count + n))
 	n=$((n + 1))
 done
 failslab times 0
