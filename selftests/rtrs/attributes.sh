@@ -117,7 +117,7 @@ timing() {
 		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
 }
 
-ktap_plan 66
+ktap_plan 67
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -180,10 +180,10 @@ done
 check "path: still connected" shows "$clt/state" connected
 
 # Its counters.
-check "stats: entries" only "$clt/stats" cpu_migration_from cpu_migration_to rdma reconnects reset_all
-check "stats: modes" modes "$clt/stats" 644 cpu_migration_from cpu_migration_to rdma reconnects reset_all
+check "stats: entries" only "$clt/stats" cpu_migration_from cpu_migration_to rdma reconnects timeouts reset_all
+check "stats: modes" modes "$clt/stats" 644 cpu_migration_from cpu_migration_to rdma reconnects timeouts reset_all
 check "stats: reset_all: usage" usage "$clt/stats/reset_all"
-for file in cpu_migration_from cpu_migration_to rdma reconnects reset_all; do
+for file in cpu_migration_from cpu_migration_to rdma reconnects timeouts reset_all; do
 	check "stats: $file: refuses" all_refused "$clt/stats/$file" \
 		"$file of $(path_pair 1): '%s' is not valid, write 1" 0 2 '' reset
 done

@@ -150,7 +150,8 @@ modprobe -a sch_prio cls_u32 || skip_all "needs sch_prio, cls_u32"
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
 back=$(backing_null 16) || abort "no backing device"
-dev=$(map_device ghosts "$back") || abort "cannot map"
+# A path is to be found dead late, while it has writes.
+dev=$(map_device ghosts "$back" hb_interval_ms=5000 ack_timeout_ms=536 retry_count=3) || abort "cannot map"
 must sess_paths_are ghosts 2
 must sysfs_write $CLT_CLASS/ghosts/mpath_policy round-robin
 echo 2 >"/sys/block/$(basename "$dev")/queue/nomerges"

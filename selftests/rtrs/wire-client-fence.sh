@@ -83,6 +83,7 @@ drop() {
 }
 
 ktap_plan 32
+psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
 must psrv_map w fences ext=1 features=1 id=101

@@ -50,6 +50,7 @@ dies_after() {
 }
 
 ktap_plan 12
+psrv_options=$PATIENT
 psrv_setup
 
 for psrv_mode in N Y; do

@@ -120,6 +120,7 @@ small_chunks() {
 }
 
 ktap_plan 27
+psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
 must dd if=/dev/urandom of=/tmp/wire.in bs=8k count=1 status=none

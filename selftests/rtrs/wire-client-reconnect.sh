@@ -60,6 +60,7 @@ comes_back() {
 }
 
 ktap_plan 27
+psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
 must psrv_map w wire

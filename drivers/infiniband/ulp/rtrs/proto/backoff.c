@@ -19,11 +19,12 @@
  * @max_ms: longest time
  *
  * Context: any.
- * Return: milliseconds: RTRS_PATIENCE_FIRST_MS and an eighth more for each of @unanswered, at most @max_ms.
+ * Return: milliseconds: a part of @max_ms, one in RTRS_PATIENCE_PART but RTRS_PATIENCE_LEAST_MS at least, and an
+ * eighth more for each of @unanswered, at most @max_ms.
  */
 u32 rtrs_patience_ms(u32 unanswered, u32 max_ms)
 {
-	u64 ms = RTRS_PATIENCE_FIRST_MS;
+	u64 ms = max_t(u32, max_ms / RTRS_PATIENCE_PART, RTRS_PATIENCE_LEAST_MS);
 
 	while (unanswered-- && ms < max_ms)
 		ms += ms / 8;

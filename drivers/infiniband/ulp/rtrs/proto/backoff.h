@@ -7,7 +7,8 @@
 
 #define RTRS_BACKOFF_FIRST_MS	50
 
-#define RTRS_PATIENCE_FIRST_MS	300
+#define RTRS_PATIENCE_PART	32
+#define RTRS_PATIENCE_LEAST_MS	100
 
 u32 rtrs_patience_ms(u32 unanswered, u32 max_ms);
 u32 rtrs_backoff_ms(u32 failures, u32 max_ms, u32 random);

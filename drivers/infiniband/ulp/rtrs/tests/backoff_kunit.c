@@ -116,13 +116,18 @@ static void rtrs_backoff_ms__jitter_reaches_all(struct kunit *test)
 
 static void rtrs_patience_ms__table(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 10000), 300);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 10000), 337);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(2, 10000), 379);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(3, 10000), 426);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(29, 10000), 9027);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 10000), 312);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 10000), 351);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(2, 10000), 394);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(29, 10000), 9403);
 	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(30, 10000), 10000);
-	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 299), 299);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 60000), 1875);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 60000), 2109);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 3200), 100);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 3199), 100);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 500), 100);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(1, 500), 112);
+	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0, 99), 99);
 	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 10000), 10000);
 	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 0xffffffff), 0xffffffff);
 }
