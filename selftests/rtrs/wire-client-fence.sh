@@ -82,7 +82,7 @@ drop() {
 	done
 }
 
-ktap_plan 32
+ktap_plan 34
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -116,10 +116,11 @@ check_here "at once: nothing was left behind" wait_for 2 path_state_is 4 connect
 # Lost without a request.
 must peer disconnect w0
 must are_closed w1
-check_here "lost without a request: nothing is asked" says_nothing v0 1500
+check_here "lost without a request: the server is told" fence_asked v0 103
+check_here "once" says_nothing v0 1500
 drop w
 must comes w 4 ext=1 features=1 id=101
-must wait_for 2 path_state_is 4 connected
+check_here "and not waited for" wait_for 2 path_state_is 4 connected
 
 # Both lost.
 until read_start && psrv_take w1 500 >/dev/null; do
