@@ -18,7 +18,7 @@ kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
 kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules test-modules check fuzz lint test test-all test-interop demo help clean FORCE
+.PHONY: all modules test-modules check fuzz lint test test-all test-interop deb demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -65,6 +65,11 @@ test-all:
 test-interop:
 	@tools/deps build vm interop
 	@BUILD=$(build_dir) selftests/vm/run --vm-only --tier all --kver "$(KVER)" --tests "$(or $(TESTS),interop)"
+
+## deb		Build the Debian packages: build/deb/*.deb
+deb:
+	@tools/deps build deb
+	@tools/deb $(build_dir)/deb
 
 ## demo		Two VMs, two networks, one block device, one network cut
 demo:
