@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What there is: list, show, sessions, path list, exports. The keys of the columns are names in
+ * JSON, which programs rely on: add, but do not change.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lists.h"
+#include "mem.h"
+#include "model.h"
+#include "out.h"
+
+static const struct column mapped_columns[] = {
+	{ "device", "DEVICE", COL_TEXT },
+	{ "state", "STATE", COL_TEXT },
+	{ "size", "SIZE", COL_BYTES },
+	{ "access_mode", "MODE", COL_TEXT },
+	{ "paths_connected", "UP", COL_NUMBER },
+	{ "paths", "PATHS", COL_NUMBER },
+	{ "session", "SESSION", COL_TEXT },
+	{ "device_path", "ON SERVER", COL_TEXT },
+};
+
+static const struct column mapped_more_columns[] = {
+	{ "device", "DEVICE", COL_TEXT },
+	{ "state", "STATE", COL_TEXT },
+	{ "size", "SIZE", COL_BYTES },
+	{ "access_mode", "MODE", COL_TEXT },
+	{ "session", "SESSION", COL_TEXT },
+	{ "device_path", "ON SERVER", COL_TEXT },
+	{ "no_path_timeout", "TIMEOUT", COL_NUMBER },
+	{ "nr_poll_queues", "POLLED", COL_NUMBER },
+	{ "mpath_policy", "POLICY", COL_TEXT },
+};
+
+static const struct column session_columns[] = {
+	{ "session", "SESSION", COL_TEXT },
+	{ "role", "ROLE", COL_TEXT },
+	{ "paths_connected", "UP", COL_NUMBER },
+	{ "paths", "PATHS", COL_NUMBER },
+	{ "devices", "DEVICES", COL_NUMBER },
+	{ "read_bytes", "READ", COL_BYTES },
+	{ "write_bytes", "WRITTEN", COL_BYTES },
+	{ "mpath_policy", "POLICY", COL_TEXT },
+};
+
+static const struct column session_more_columns[] = {
+	{ "session", "SESSION", COL_TEXT },
+	{ "role", "ROLE", COL_TEXT },
+	{ "devices", "DEVICES", COL_NUMBER },
+	{ "mpath_policy", "POLICY", COL_TEXT },
+	{ "max_reconnect_attempts", "RECONNECTS", COL_NUMBER },
+};
+
+static const struct column path_columns[] = {
+	{ "session", "SESSION", COL_TEXT },
+	{ "path", "PATH", COL_TEXT },
+	{ "state", "STATE", COL_TEXT },
+	{ "hca_name", "RDMA", COL_TEXT },
+	{ "hca_port", "PORT", COL_NUMBER },
+	{ "latency_ns", "LATENCY", COL_NS },
+	{ "reads", "READS", COL_NUMBER },
+	{ "read_bytes", "READ", COL_BYTES },
+	{ "writes", "WRITES", COL_NUMBER },
+	{ "write_bytes", "WRITTEN", COL_BYTES },
+	{ "inflight", "INFLIGHT", COL_NUMBER },
+	{ "failovers", "FAILOVERS", COL_NUMBER },
+	{ "reconnects", "RECONNECTS", COL_NUMBER },
+	{ "failed_reconnects", "FAILED", COL_NUMBER },
+};
+
+static const struct column export_columns[] = {
+	{ "device", "DEVICE", COL_TEXT },
+	{ "session", "SESSION", COL_TEXT },
+	{ "access_mode", "MODE", COL_TEXT },
+	{ "device_path", "AS", COL_TEXT },
+};
+
+/* Counters are never negative where there are any. */
+static void table_count(struct table *table, long long number)
+{
+	if (number < 0)
+		table_none(table);
+	else
+		table_number(table, number);
+}
+
+static void add_mapped(struct table *table, const struct mapped *dev,
+		       const struct session_list *sessions)
+{
+	const struct session *sess = session_find(sessions, dev->session);
+
+	table_text(table, mem_printf("/dev/%s", dev->disk));
+	table_text(table, dev->state);
+	table_count(table, dev->bytes);
+	table_text(table, dev->access_mode);
+	table_count(table, sess ? (long long)sess->nr_connected : -1);
+	table_count(table, sess ? (long long)sess->nr_paths : -1);
+	table_text(table, dev->session);
+	table_text(table, dev->device_path);
+}
+
+static struct table mapped_table(const struct words *disks)
+{
+	struct table table = TABLE(mapped_columns);
+	struct mapped_list list = mapped_load();
+	struct session_list sessions = { 0 };
+	size_t i;
+
+	sessions_load(&sessions, false);
+	for (i = 0; i < list.nr; i++)
+		if (!disks || words_have(disks, list.dev[i].disk))
+			add_mapped(&table, &list.dev[i], &sessions);
+	return table;
+}
+
+/* What was just mapped: for a script's $(...) the names alone. */
+void print_mapped(const struct args *args, const struct words *disks)
+{
+	struct table table = mapped_table(disks);
+	size_t i;
+
+	if (args->json)
+		table_print(&table, args);
+	for (i = 0; i < disks->nr && !args->json; i++)
+		printf("/dev/%s\n", disks->word[i]);
+}
+
+enum status cmd_list(const struct args *args)
+{
+	struct table table = mapped_table(NULL);
+
+	table_print(&table, args);
+	return ST_OK;
+}
+
+static void add_path(struct table *table, const struct session *sess, const struct path *path)
+{
+	const struct path_stats *stats = &path->stats;
+
+	table_text(table, sess->name);
+	table_text(table, path->name);
+	table_text(table, path->state);
+	table_text(table, path->hca_name);
+	table_digits(table, path->hca_port);
+	table_count(table, stats->latency_ns);
+	table_count(table, stats->reads);
+	table_count(table, stats->read_bytes);
+	table_count(table, stats->writes);
+	table_count(table, stats->write_bytes);
+	table_count(table, stats->inflight);
+	table_count(table, stats->failovers);
+	table_count(table, stats->reconnects);
+	table_count(table, stats->failed_reconnects);
+}
+
+static void add_paths(struct table *table, const struct session *sess)
+{
+	size_t i;
+
+	for (i = 0; i < sess->nr_paths; i++)
+		add_path(table, sess, &sess->path[i]);
+}
+
+enum status cmd_path_list(const struct args *args)
+{
+	struct table table = TABLE(path_columns);
+	struct session_list list = { 0 };
+	const struct session *sess = NULL;
+	enum status status = ST_OK;
+	size_t i;
+
+	if (args->words.nr)
+		status = session_get(&list, args->server, args->words.word[0], &sess);
+	else
+		sessions_load(&list, args->server);
+	if (status != ST_OK)
+		return status;
+	for (i = 0; i < list.nr; i++)
+		if (!sess || sess == &list.sess[i])
+			add_paths(&table, &list.sess[i]);
+	table_print(&table, args);
+	return ST_OK;
+}
+
+static size_t devices_of(const struct session *sess, const struct export_list *exports)
+{
+	size_t i, nr = 0;
+
+	if (!sess->server)
+		return session_devices(sess);
+	for (i = 0; i < exports->nr; i++)
+		nr += !strcmp(exports->export[i].session, sess->name);
+	return nr;
+}
+
+static void add_session(struct table *table, const struct session *sess,
+			const struct export_list *exports)
+{
+	long long read = 0, written = 0;
+	size_t i;
+
+	for (i = 0; i < sess->nr_paths; i++) {
+		if (sess->path[i].stats.read_bytes > 0)
+			read += sess->path[i].stats.read_bytes;
+		if (sess->path[i].stats.write_bytes > 0)
+			written += sess->path[i].stats.write_bytes;
+	}
+	table_text(table, sess->name);
+	table_text(table, sess->server ? "server" : "client");
+	table_number(table, sess->nr_connected);
+	table_number(table, sess->nr_paths);
+	table_number(table, devices_of(sess, exports));
+	table_number(table, read);
+	table_number(table, written);
+	table_text(table, sess->policy);
+}
+
+enum status cmd_sessions(const struct args *args)
+{
+	const char *role = args->words.nr ? args->words.word[0] : NULL;
+	struct export_list exports = exports_load();
+	struct table table = TABLE(session_columns);
+	struct session_list list = { 0 };
+	size_t i;
+
+	if (role && strcmp(role, "client") && strcmp(role, "server"))
+		return fail(ST_USAGE, "'%s': expected client or server", role);
+	if (!role || !strcmp(role, "client"))
+		sessions_load(&list, false);
+	if (!role || !strcmp(role, "server"))
+		sessions_load(&list, true);
+	for (i = 0; i < list.nr; i++)
+		add_session(&table, &list.sess[i], &exports);
+	table_print(&table, args);
+	return ST_OK;
+}
+
+static void show_session(const struct args *args, const struct session *sess)
+{
+	struct table table = TABLE(session_more_columns), paths = TABLE(path_columns);
+	struct export_list exports = exports_load();
+
+	table_text(&table, sess->name);
+	table_text(&table, sess->server ? "server" : "client");
+	table_number(&table, devices_of(sess, &exports));
+	table_text(&table, sess->policy);
+	table_digits(&table, sess->max_reconnects);
+	add_paths(&paths, sess);
+	object_print(&table, "paths", &paths, args);
+}
+
+static void show_mapped(const struct args *args, const struct mapped *dev,
+			const struct session *sess)
+{
+	struct table table = TABLE(mapped_more_columns), paths = TABLE(path_columns);
+
+	table_text(&table, mem_printf("/dev/%s", dev->disk));
+	table_text(&table, dev->state);
+	table_count(&table, dev->bytes);
+	table_text(&table, dev->access_mode);
+	table_text(&table, dev->session);
+	table_text(&table, dev->device_path);
+	table_digits(&table, dev->no_path_timeout);
+	table_digits(&table, dev->poll_queues);
+	table_text(&table, sess ? sess->policy : NULL);
+	if (sess)
+		add_paths(&paths, sess);
+	object_print(&table, "paths", &paths, args);
+}
+
+/* A session if there is one of the name, else a device. */
+enum status cmd_show(const struct args *args)
+{
+	const char *name = args->words.word[0];
+	struct session_list sessions = { 0 };
+	struct mapped_list list = mapped_load();
+	const struct session *sess;
+	const struct mapped *dev;
+	enum status status = ST_OK;
+	struct words names = { 0 };
+	size_t i;
+
+	sessions_load(&sessions, args->server);
+	for (i = 0; i < sessions.nr; i++)
+		words_add(&names, sessions.sess[i].name);
+	sess = session_find(&sessions, name);
+	if (sess) {
+		show_session(args, sess);
+		return ST_OK;
+	}
+	dev = mapped_find(&list, name, &status);
+	if (dev)
+		show_mapped(args, dev, session_find(&sessions, dev->session));
+	else if (sessions.nr)
+		detail("next", "sessions are %s", words_join(&names, ", "));
+	return status;
+}
+
+enum status cmd_exports(const struct args *args)
+{
+	struct export_list list = exports_load();
+	struct table table = TABLE(export_columns);
+	size_t i;
+
+	for (i = 0; i < list.nr; i++) {
+		table_text(&table, list.export[i].device);
+		table_text(&table, list.export[i].session);
+		table_text(&table, list.export[i].access_mode);
+		table_text(&table, list.export[i].device_path);
+	}
+	table_print(&table, args);
+	return ST_OK;
+}

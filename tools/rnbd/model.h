@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What there is in sysfs: mapped devices, sessions and their paths, exported devices. Attributes
+ * that the modules at hand lack are NULL, or -1.
+ */
+#ifndef RNBD_MODEL_H
+#define RNBD_MODEL_H
+
+#include "rnbd.h"
+
+#define CLT_CTL		"/sys/class/rnbd-client/ctl"
+#define SRV_CTL		"/sys/class/rnbd-server/ctl"
+#define CLT_CLASS	"/sys/class/rtrs-client"
+#define SRV_CLASS	"/sys/class/rtrs-server"
+
+/* A mapped device. */
+struct mapped {
+	const char *disk;		/* rnbd0 */
+	const char *dir;		/* its files, /sys/block/rnbd0/rnbd */
+	const char *state, *session, *device_path, *access_mode;
+	const char *no_path_timeout, *poll_queues;
+	long long bytes;
+};
+
+struct mapped_list {
+	struct mapped *dev;
+	size_t nr;
+};
+
+/* Counters of a path, -1 where there are none. */
+struct path_stats {
+	long long reads, read_bytes, writes, write_bytes, inflight, failovers;
+	long long reconnects, failed_reconnects, latency_ns;
+};
+
+struct path {
+	const char *name;		/* ip:10.1.0.1@ip:10.1.0.2 */
+	const char *dir;
+	const char *src, *dst, *state, *hca_name, *hca_port;
+	struct path_stats stats;
+};
+
+struct session {
+	const char *name;
+	const char *dir;
+	bool server;
+	const char *policy, *max_reconnects;
+	struct path *path;
+	size_t nr_paths, nr_connected;
+};
+
+struct session_list {
+	struct session *sess;
+	size_t nr;
+};
+
+/* A client's hold on an exported device. */
+struct export {
+	const char *device;		/* sda1 */
+	const char *dir;		/* of the session below it */
+	const char *session, *access_mode, *device_path;
+};
+
+struct export_list {
+	struct export *export;
+	size_t nr;
+};
+
+struct mapped_list mapped_load(void);
+const struct mapped *mapped_find(const struct mapped_list *list, const char *name,
+				 enum status *status);
+void sessions_load(struct session_list *list, bool server);
+const struct session *session_find(const struct session_list *list, const char *name);
+enum status session_get(struct session_list *list, bool server, const char *name,
+			const struct session **sess);
+size_t session_devices(const struct session *sess);
+enum status path_get(const struct session *sess, const char *name, const struct path **path);
+struct export_list exports_load(void);
+bool module_loaded(const char *name);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "out.h"
+
+static struct cell *table_cell(struct table *table)
+{
+	struct cell *cell = MEM_ADD(table->cells, table->nr);
+
+	cell->there = true;
+	return cell;
+}
+
+void table_text(struct table *table, const char *text)
+{
+	if (text)
+		table_cell(table)->text = text;
+	else
+		table_none(table);
+}
+
+void table_number(struct table *table, long long number)
+{
+	table_cell(table)->number = number;
+}
+
+/* A number as sysfs has it. */
+void table_digits(struct table *table, const char *digits)
+{
+	if (digits)
+		table_number(table, strtoll(digits, NULL, 10));
+	else
+		table_none(table);
+}
+
+/* A value that there is not, as of an attribute that these modules lack. */
+void table_none(struct table *table)
+{
+	table_cell(table)->there = false;
+}
+
+static void json_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			printf("\\%c", *text);
+		else if ((unsigned char)*text < ' ')
+			printf("\\u%04x", *text);
+		else
+			putchar(*text);
+	}
+	putchar('"');
+}
+
+static void json_cell(const struct column *column, const struct cell *cell)
+{
+	json_string(column->key);
+	fputs(": ", stdout);
+	if (!cell->there)
+		fputs("null", stdout);
+	else if (column->kind == COL_TEXT)
+		json_string(cell->text);
+	else
+		printf("%lld", cell->number);
+}
+
+/* The members of an object, without its braces. */
+static void json_row(const struct table *table, size_t row, const char *between)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr_columns; i++) {
+		if (i)
+			printf(",%s", between);
+		json_cell(&table->columns[i], &table->cells[row * table->nr_columns + i]);
+	}
+}
+
+static void json_rows(const struct table *table, const char *indent)
+{
+	size_t row, rows = table->nr / table->nr_columns;
+
+	putchar('[');
+	for (row = 0; row < rows; row++) {
+		printf("%s\n%s  { ", row ? "," : "", indent);
+		json_row(table, row, " ");
+		fputs(" }", stdout);
+	}
+	printf("%s%s]", rows ? "\n" : "", rows ? indent : "");
+}
+
+static const char *cell_shown(const struct column *column, const struct cell *cell,
+			      const char *units)
+{
+	if (!cell->there)
+		return "-";
+	if (column->kind == COL_TEXT)
+		return *cell->text ? cell->text : "-";
+	if (column->kind == COL_BYTES)
+		return units_format(cell->number, units);
+	/* 0: not measured yet */
+	if (column->kind == COL_NS)
+		return cell->number ? mem_printf("%.3fms", cell->number / 1e6) : "-";
+	return mem_printf("%lld", cell->number);
+}
+
+static int column_width(const struct table *table, size_t column, const struct args *args)
+{
+	size_t at, len, width = args->noheaders ? 0 : strlen(table->columns[column].head);
+
+	for (at = column; at < table->nr; at += table->nr_columns) {
+		len = strlen(cell_shown(&table->columns[column], &table->cells[at], args->units));
+		if (len > width)
+			width = len;
+	}
+	return width;
+}
+
+/* One line; numbers to the right, nothing behind the last text. */
+static void line_print(const struct table *table, const struct cell *row, const int *width,
+		       const struct args *args)
+{
+	const struct column *column = table->columns;
+	const char *shown;
+	size_t i;
+
+	for (i = 0; i < table->nr_columns; i++, column++) {
+		shown = row ? cell_shown(column, &row[i], args->units) : column->head;
+		if (column->kind != COL_TEXT)
+			printf("%*s", width[i], shown);
+		else if (i + 1 < table->nr_columns)
+			printf("%-*s", width[i], shown);
+		else
+			fputs(shown, stdout);
+		fputs(i + 1 < table->nr_columns ? "  " : "\n", stdout);
+	}
+}
+
+static void table_lines(const struct table *table, const struct args *args)
+{
+	int *width = mem_alloc(table->nr_columns * sizeof(*width));
+	size_t i;
+
+	for (i = 0; i < table->nr_columns; i++)
+		width[i] = column_width(table, i, args);
+	if (!args->noheaders)
+		line_print(table, NULL, width, args);
+	for (i = 0; i < table->nr; i += table->nr_columns)
+		line_print(table, &table->cells[i], width, args);
+}
+
+void table_print(const struct table *table, const struct args *args)
+{
+	if (!args->json) {
+		table_lines(table, args);
+		return;
+	}
+	json_rows(table, "");
+	putchar('\n');
+}
+
+/* One object, the first row of its table, with a list of parts. */
+void object_print(const struct table *object, const char *key, const struct table *part,
+		  const struct args *args)
+{
+	size_t i, len, width = 0;
+
+	if (args->json) {
+		fputs("{\n  ", stdout);
+		json_row(object, 0, "\n  ");
+		printf(",\n  \"%s\": ", key);
+		json_rows(part, "  ");
+		fputs("\n}\n", stdout);
+		return;
+	}
+	for (i = 0; i < object->nr_columns; i++) {
+		len = strlen(object->columns[i].key);
+		width = len > width ? len : width;
+	}
+	for (i = 0; i < object->nr_columns; i++)
+		printf("%-*s  %s\n", (int)width, object->columns[i].key,
+		       cell_shown(&object->columns[i], &object->cells[i], args->units));
+	putchar('\n');
+	table_lines(part, args);
+}
