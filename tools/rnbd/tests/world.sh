@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# world.sh - sourced by commands of scenarios: what the kernel would do to the tree.
+
+# mapped <disk> <session> <device on the server> [<access mode>]
+mapped() {
+	dir=$RNBD_ROOT/sys/block/$1
+	mkdir -p "$dir/rnbd" "$RNBD_ROOT/sys/class/rnbd-client/ctl/devices" "$RNBD_ROOT/dev"
+	echo 131072 >"$dir/size"
+	echo open >"$dir/rnbd/state"
+	echo "$2" >"$dir/rnbd/session"
+	echo "$3" >"$dir/rnbd/mapping_path"
+	echo "${4:-rw}" >"$dir/rnbd/access_mode"
+	: >"$dir/rnbd/unmap_device"
+	ln -s "../../../block/$1" \
+		"$RNBD_ROOT/sys/class/rnbd-client/ctl/devices/$(echo "$3" | tr / '!')@$2"
+	: >"$RNBD_ROOT/dev/$1"
+}
+
+# session <name> <path>...: all connected
+session() {
+	dir=$RNBD_ROOT/sys/class/rtrs-client/$1/paths
+	shift
+	for path; do
+		mkdir -p "$dir/$path"
+		echo connected >"$dir/$path/state"
+		echo "${path%@*}" >"$dir/$path/src_addr"
+		echo "${path#*@}" >"$dir/$path/dst_addr"
+	done
+}
+
+# kmsg <level> <text>
+kmsg() {
+	mkdir -p "$RNBD_ROOT/dev"
+	echo "$1,100,2000000,-;$2" >>"$RNBD_ROOT/dev/kmsg"
+}
