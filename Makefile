@@ -18,7 +18,7 @@ kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
 kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules test-modules check fuzz lint test test-all test-interop deb demo help clean FORCE
+.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop deb demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -36,10 +36,16 @@ test-modules: modules
 drivers/%.o: FORCE
 	+@$(kbuild) $@
 
-## check	Run the unit tests of the pure code in user space, under 30 s
-check:
+## tools		Build the command-line tool: build/tools/rnbd
+tools:
+	@tools/deps tools
+	@$(MAKE) -s -C tools/rnbd
+
+## check	Run the unit tests of the pure code and of the tool in user space, under 30 s
+check: tools
 	@tools/deps check
 	@$(MAKE) -s -C selftests/unit check
+	@$(MAKE) -s -C tools/rnbd check
 
 ## fuzz		Run the decoders against libFuzzer without end, in user space
 fuzz:
@@ -80,6 +86,7 @@ demo:
 clean:
 	rm -rf $(build_dir)
 	@$(MAKE) -s -C selftests clean
+	@$(MAKE) -s -C tools/rnbd clean
 
 ## help		This text
 help:

@@ -222,8 +222,8 @@ def base(image, release):
     return made
 
 
-def write_overlay(cpio, tree, release, modules):
-    """Our modules under updates/, where modprobe prefers them."""
+def write_overlay(cpio, tree, release, modules, programs):
+    """Our modules under updates/, where modprobe prefers them; our programs; the selftests."""
     with tempfile.TemporaryDirectory() as tmp:
         moddir = pathlib.Path(tmp) / "lib/modules" / release
         shutil.copytree(tree / "lib/modules" / release, moddir,
@@ -234,6 +234,8 @@ def write_overlay(cpio, tree, release, modules):
         subprocess.run(["depmod", "-b", tmp, release], check=True)
         for path in [*moddir.glob("modules.*"), *moddir.glob("updates/*")]:
             cpio.copy(f"usr/lib/modules/{release}/{path.relative_to(moddir)}", path)
+    for path in programs:
+        cpio.copy(f"usr/sbin/{path.name}", path)
     for path in [*sorted(SELFTESTS.glob("*.sh")), SELFTESTS / "config"]:
         cpio.copy(f"selftests/{path.name}", path)
     for name in ("rtrs", "rnbd", "vm"):
@@ -241,12 +243,12 @@ def write_overlay(cpio, tree, release, modules):
             add_tree(cpio, SELFTESTS / name, f"selftests/{name}")
 
 
-def write(out_path, image, release, modules):
-    """The whole initramfs: base, our modules, the selftests."""
+def write(out_path, image, release, modules, programs):
+    """The whole initramfs: base, our modules and programs, the selftests."""
     made = base(image, release)
     with open(out_path, "wb") as out:
         with open(made / "base.cpio", "rb") as src:
             shutil.copyfileobj(src, out, 1 << 20)
         cpio = Cpio(out)
-        write_overlay(cpio, made, release, modules)
+        write_overlay(cpio, made, release, modules, programs)
         cpio.end()

@@ -526,7 +526,8 @@ class System:
             if not self._initrd:
                 handle, path = tempfile.mkstemp(prefix="initrd.", dir=self.directory)
                 os.close(handle)
-                initrd.write(path, self.image, self.release, self.modules)
+                initrd.write(path, self.image, self.release, self.modules,
+                             list((build_dir() / "tools").glob("rnbd")))
                 self._initrd = path
             return self._initrd
 
