@@ -38,7 +38,7 @@ text_of() {
 
 # walk <name> <directory>: all below, but not what the driver core puts there
 walk() {
-	find "$2" ! -path '*/power*' ! -name uevent ! -name subsystem ! -name dev ! -name device |
+	find "$2/" ! -path '*/power*' ! -name uevent ! -name subsystem ! -name dev ! -name device |
 		LC_ALL=C sort | while read -r entry; do
 		facts_of "$entry" "$1${entry#"$2"}"
 	done
