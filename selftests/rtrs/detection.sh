@@ -19,7 +19,7 @@ RETURN_MS=$((1000 * ROOM))
 
 # ms_until <command>...: from $start until it succeeds, with a better resolution than wait_for; in $ms
 ms_until() {
-	local end=$((start + 20000))
+	local end=$((start + 10000))
 	until "$@"; do
 		sleep 0.01
 		[ "$(uptime_ms)" -lt $end ] || return 1
@@ -101,14 +101,24 @@ hung_and_lost() {
 	fault_arm rtrs-server/fault/hb_lost && lost
 }
 
-# hang: the server acknowledges, but nothing answers there any more. Both paths may be lost: the fault does
-# not know one from the other.
+# hang: the server acknowledges, but nothing answers there any more. One path alone: the fault does not know
+# one from the other, and only the next answer is lost.
 hang() {
+	sysfs_write "$(path_dir test 2)/disconnect" 1 || return 1
 	start=$(uptime_ms)
 	ms_until hung_and_lost || return 1
 	fault_arm rtrs-server/fault/hb_lost 0
 	sample hang-noticed "$ms"
-	wait_for 20 sess_paths_are test 2
+	wait_for 20 path_is test 1 connected && sysfs_write "$(path_dir test 2)/reconnect" 1
+}
+
+# rxe_broke: which is no matter of ours, but half of the rounds have to tell something
+broken=0
+rxe_broke() {
+	rxe_gsi_broken 1 >/dev/null || return 1
+	broken=$((broken + 1))
+	diag "rdma_rxe broke: the QP for connects is dead; renewing the device"
+	[ $broken -le $((ROUNDS / 2)) ] && rxe_renew 1 && path_returns 40 test 1
 }
 
 # down: no carrier, with I/O in flight
@@ -121,7 +131,8 @@ down() {
 	load_off
 	sample down-stall "$(load_max_ms)"
 	start=$(uptime_ms)
-	link_up 1 c && back down-return
+	link_up 1 c || return 1
+	back down-return || rxe_broke
 }
 
 # reset: the server ends the path
