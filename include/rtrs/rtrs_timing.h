@@ -36,4 +36,7 @@ struct rtrs_clt_timing {
 	X(retry_count, 1, 6, 2)			\
 	X(connect_timeout_ms, 500, 60000, 10000)
 
+/* RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_DEFAULT) initialises a struct rtrs_clt_timing. */
+#define RTRS_CLT_TIMING_DEFAULT(_name, _min, _max, _default)	._name = _default,
+
 #endif /* _RTRS_TIMING_H */

@@ -82,6 +82,15 @@ static int rnbd_options_int(const char *value, int min, int max, int *result)
 	return 0;
 }
 
+/* A number whose range is all there is to say of it. */
+static int rnbd_options_range(struct rnbd_options_ctx *ctx, const char *value, int min, int max,
+			      int *result)
+{
+	scnprintf(ctx->error->expected, sizeof(ctx->error->expected), "a number from %d to %d", min,
+		  max);
+	return rnbd_options_int(value, min, max, result);
+}
+
 static int rnbd_options_parse_sessname(struct rnbd_options_ctx *ctx, const char *value)
 {
 	size_t len = strlen(value);
@@ -120,13 +129,11 @@ static int rnbd_options_parse_path(struct rnbd_options_ctx *ctx, const char *val
 
 static int rnbd_options_parse_dest_port(struct rnbd_options_ctx *ctx, const char *value)
 {
-	int port;
+	int port, ret = rnbd_options_range(ctx, value, 0, U16_MAX, &port);
 
-	scnprintf(ctx->error->expected, sizeof(ctx->error->expected), "a number from 0 to 65535");
-	if (rnbd_options_int(value, 0, U16_MAX, &port))
-		return -EINVAL;
-	ctx->opts->dest_port = port;
-	return 0;
+	if (!ret)
+		ctx->opts->dest_port = port;
+	return ret;
 }
 
 static int rnbd_options_parse_access_mode(struct rnbd_options_ctx *ctx, const char *value)
@@ -167,14 +174,11 @@ static int rnbd_options_parse_no_path_timeout(struct rnbd_options_ctx *ctx, cons
 #define RNBD_OPTIONS_TIMING(_name, _min, _max, _default)					\
 static int rnbd_options_parse_##_name(struct rnbd_options_ctx *ctx, const char *value)	\
 {											\
-	int nr;										\
+	int nr, ret = rnbd_options_range(ctx, value, _min, _max, &nr);			\
 											\
-	scnprintf(ctx->error->expected, sizeof(ctx->error->expected),			\
-		  "a number from %d to %d", _min, _max);				\
-	if (rnbd_options_int(value, _min, _max, &nr))					\
-		return -EINVAL;								\
-	ctx->opts->timing._name = nr;							\
-	return 0;									\
+	if (!ret)									\
+		ctx->opts->timing._name = nr;						\
+	return ret;									\
 }
 
 RTRS_CLT_TIMINGS(RNBD_OPTIONS_TIMING)
@@ -279,8 +283,7 @@ int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_opt
 	opts->dest_port = RNBD_DEFAULT_PORT;
 	opts->access_mode = RNBD_ACCESS_RW;
 	opts->no_path_timeout = RNBD_OPT_NO_PATH_TIMEOUT;
-#define RNBD_OPTIONS_DEFAULT(_name, _min, _max, _default)	opts->timing._name = _default;
-	RTRS_CLT_TIMINGS(RNBD_OPTIONS_DEFAULT)
+	opts->timing = (struct rtrs_clt_timing) { RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_DEFAULT) };
 
 	text += strspn(text, RNBD_OPT_BLANKS);
 	while (*text) {

@@ -119,7 +119,6 @@ static int rtrs_clt_sess_set_opened(struct rtrs_clt_sess *sess)
 	return ret;
 }
 
-#define RTRS_CLT_TIMING_DEFAULT(_name, _min, _max, _default)	._name = _default,
 static const struct rtrs_clt_timing rtrs_clt_default_timing = {
 	RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_DEFAULT)
 };
