@@ -318,6 +318,18 @@ class Vm:
                      f"mac=52:54:00:00:{net.index:02x}:{slot + 1:02x}"]
         return args
 
+    def _pinned(self):
+        """What keeps this VM on one processor of the host, if it has to be there.
+
+        QEMU before 8.1 leaves out the memory barriers of a guest with one CPU. While that runs beside
+        the thread of its devices, each can miss what the other has just said, and an adapter sends
+        nothing any more. On one processor both see all that the other has done.
+        """
+        if self.rig.accel != "tcg" or self.smp > 1 or not self.nets:
+            return []
+        cpus = sorted(os.sched_getaffinity(0))
+        return ["taskset", "-c", str(cpus[self.rig.vms.index(self) % len(cpus)])]
+
     def start(self, timeout=BOOT_TIMEOUT):
         """Boot and wait until the guest takes commands.
 
@@ -345,7 +357,7 @@ class Vm:
             "-chardev", f"socket,id=qmp,fd={qmp_fd.fileno()}", "-mon", "chardev=qmp,mode=control"]
         self.ended = False
         self.proc = self.rig.child(
-            args, pass_fds=[agent_fd.fileno(), qmp_fd.fileno(),
+            self._pinned() + args, pass_fds=[agent_fd.fileno(), qmp_fd.fileno(),
                             *(net.end(self.name)[0].fileno() for net in self.nets)],
             stdin=None if self.interactive else subprocess.DEVNULL,
             stderr=open(self.console, "ab"))
