@@ -214,9 +214,12 @@ def base(image, release):
     try:
         with open(stage / "base.cpio", "wb") as out:
             write_base(out, stage, image, release, files)
-        # Somebody else may have been faster; theirs is as good.
-        if not made.exists():
+        try:
             os.rename(stage, made)
+        except OSError:
+            # Somebody else may have been faster; theirs is as good.
+            if not made.exists():
+                raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     return made

@@ -10,13 +10,16 @@ of our transport.
 Mainline's client tries again 31 s after a path was lost, whoever its server is; it is
 told to at once, but with .patient, where it is left to itself.
 
-With .quick there are two cases instead of four: one path with always_invalidate, two without.
+With .quick there are two cases instead of four: one path with always_invalidate and two without,
+with .cross the other way round. So each pair, and each kernel on either side, has all four.
 """
-# vm: args=ours-mainline.quick,mainline-ours.quick,ulp-ulp.quick timeout=600 tier=test
-# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick timeout=600 tier=test
-# vm: args=ours-mainline,mainline-ours,ulp-ulp timeout=900 tier=all
-# vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross timeout=900 tier=all
-# vm: args=mainline-ours.patient,mainline-mainline timeout=900 tier=all
+# vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short
+# vm: args=mainline-mainline.quick,ulp-ulp.quick timeout=600 tier=short
+# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=600 tier=short
+# vm: args=mainline-mainline.cross.quick timeout=600 tier=short
+# vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
+# vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900 tier=all
+# vm: args=mainline-ours.patient timeout=900 tier=all
 
 import itertools
 import pathlib
@@ -29,7 +32,9 @@ import vmlib
 
 PAIR, *MORE = (sys.argv[1:] or ["ours-mainline"])[0].split(".")
 # always_invalidate and number of paths
-SETTINGS = [("Y", 1), ("N", 2)] if "quick" in MORE else list(itertools.product("YN", (1, 2)))
+SETTINGS = list(itertools.product("YN", (1, 2)))
+if "quick" in MORE:
+    SETTINGS = SETTINGS[1:3] if "cross" in MORE else [SETTINGS[0], SETTINGS[3]]
 KERNELS = ["6.12", "6.1"]
 NOTICE_S = 40
 RETURN_S = 75
