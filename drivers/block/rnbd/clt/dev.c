@@ -111,6 +111,18 @@ static void rnbd_clt_dev_set_sectors(struct rnbd_clt_dev *dev, u64 nsectors)
 	memalloc_noio_restore(noio);
 }
 
+static void rnbd_clt_dev_tell_change(const struct rnbd_clt_dev *dev,
+				     const struct rnbd_dev_limits *now)
+{
+	const struct rnbd_dev_limits *was = &dev->limits;
+
+	pr_err("%s: device_path=\"%s\" came back with %llu sectors, blocks of %u bytes, %s write cache%s, requests of %u sectors; it had %llu, %u, %s%s, %u\n",
+	       dev->disk->disk_name, dev->path, now->nsectors, now->logical_block_bytes,
+	       now->write_cache ? "a" : "no", now->fua ? " with FUA" : "", now->max_hw_sectors,
+	       (u64)get_capacity(dev->disk), was->logical_block_bytes,
+	       was->write_cache ? "a" : "no", was->fua ? " with FUA" : "", was->max_hw_sectors);
+}
+
 /* Limits of what was opened.  -EPROTO: nothing was opened, else the device id is valid. */
 static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limits *limits)
 {
@@ -131,7 +143,10 @@ static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limi
 		return 0;
 	}
 	dev->open_why = rnbd_limits_changed(&dev->limits, get_capacity(dev->disk), limits);
-	return dev->open_why ? -EINVAL : 0;
+	if (!dev->open_why)
+		return 0;
+	rnbd_clt_dev_tell_change(dev, limits);
+	return -EINVAL;
 }
 
 /* Make the device open, unless it was unmapped or the link was lost meanwhile. */

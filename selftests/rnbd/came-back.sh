@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The server's modules go and come while I/O waits. A device that came back as it was, or
+# larger, goes on; a different one stays closed, is told of, and gets none of the old one's I/O.
+#
+# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
+
+. "$(dirname "$0")/../lib.sh"
+
+EXPORTS=/tmp/came-back
+
+server_gone() {
+	module_gone rnbd-server rtrs-server
+}
+
+# server_back <device>: which is the disk now
+server_back() {
+	ln -sfn "$1" $EXPORTS/disk && server_load
+}
+
+# write_start: 4 KiB behind the first MiB, in the background
+write_start() {
+	dd if=/tmp/data of="$dev" bs=4k count=1 seek=256 oflag=direct 2>/tmp/write.err &
+	write_pid=$!
+}
+
+# write_ends: into $write_status
+write_ends() {
+	write_status=0
+	wait $write_pid || write_status=$?
+	diag "the write ended with $write_status $(grep -v records /tmp/write.err | head -n 1)"
+}
+
+# goes_on <name> <device> <sectors>: with the write that waited, and what was written before
+goes_on() {
+	check "$1: it opens by itself" wait_for 20 dev_is "$dev" open
+	write_ends
+	check_eq "$1: the write that waited succeeds" "$write_status" 0
+	check "$1: its size is seen" wait_for 5 sectors_are "$3"
+	check "$1: the write is there" cmp -n 4096 /tmp/data "$2" 0 1048576
+	check "$1: so is what was there" cmp -n 1048576 /tmp/data "$dev"
+}
+
+sectors_are() {
+	[ "$(cat "/sys/block/$(basename "$dev")/size")" -eq "$1" ]
+}
+
+# different <name> <device> <reason> <what it had and has>: with a write that waits
+different() {
+	local name="$1" with="$2" before
+	before=$(sha256sum <"$with")
+	must server_gone
+	must wait_for 20 dev_is "$dev" closed
+	kmsg_mark
+	write_start
+	must server_back "$with"
+	check "$name: it is told" wait_for 20 kmsg_has "$3; stays closed until remap_device"
+	check "$name: so is what has changed" kmsg_has "$4"
+	check "$name: it stays closed" dev_is "$dev" closed
+	write_ends
+	check "$name: what waited fails" [ "$write_status" -ne 0 ]
+	check_errno "$name: remap_device is refused" EINVAL "$(attr remap_device)" 1
+	check "$name: nothing was written to it" [ "$(sha256sum <"$with")" = "$before" ]
+}
+
+attr() {
+	echo "/sys/block/$(basename "$dev")/rnbd/$1"
+}
+
+ktap_plan 26
+topo_up 1
+mkdir -p $EXPORTS
+defer "rm -rf $EXPORTS /tmp/data /tmp/write.err"
+must dd if=/dev/urandom of=/tmp/data bs=1M count=1 status=none
+as_it_was=$(backing_null 32) || abort "no backing device"
+larger=$(backing_null 48) || abort "no backing device"
+other_blocks=$(backing_null 48 blocksize=4096) || abort "no backing device"
+ln -s "$as_it_was" $EXPORTS/disk
+RTRS_SERVER_OPTS="sess_queue_depth=16"
+RNBD_SERVER_OPTS="dev_search_path=$EXPORTS"
+rtrs_load
+dev=$(map_device test disk no_path_timeout=20) || abort "cannot map"
+must dd if=/tmp/data of="$dev" bs=64k oflag=direct status=none
+
+must server_gone
+must wait_for 20 dev_is "$dev" closed
+write_start
+must server_back "$as_it_was"
+goes_on "as it was" "$as_it_was" 65536
+
+must dd if="$as_it_was" of="$larger" bs=1M count=2 oflag=direct status=none
+must server_gone
+must wait_for 20 dev_is "$dev" closed
+write_start
+must server_back "$larger"
+goes_on "larger" "$larger" 98304
+
+must sysfs_write "$(attr no_path_timeout)" 3
+different "smaller" "$as_it_was" "the device has become smaller" \
+	'came back with 65536 sectors, blocks of 512 bytes, .* it had 98304, 512, '
+different "other block size" "$other_blocks" "the logical block size has changed" \
+	'came back with 98304 sectors, blocks of 4096 bytes, .* it had 98304, 512, '
+
+must server_gone
+must server_back "$larger"
+check "the right one: it opens by itself" wait_for 20 dev_is "$dev" open
+check "the right one: its data are there" cmp -n 1048576 /tmp/data "$dev"
+check "it can be unmapped" unmap_device "$dev"
+check "nothing is left on the server" wait_for 10 [ ! -e $SRV_CLASS/test ]
+
+ktap_end
