@@ -42,14 +42,14 @@ fired() {
 }
 
 requires fio
-ktap_plan 16
+ktap_plan 22
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=32"
 rtrs_load
 back=$(backing_null 16) || abort "no backing device"
 [ -d $TRACE/events/rtrs ] && [ -d $TRACE/events/rnbd_srv ] || skip_all "needs CONFIG_EVENT_TRACING"
 defer "rm -f /tmp/events.trace"
-check_eq "there are 6 tracepoints" "$(events | wc -l)" 6
+check_eq "there are 9 tracepoints" "$(events | wc -l)" 9
 
 # A name of one character, and the longest one that fits beside the device's.
 long=$(head -c $((254 - ${#back})) /dev/zero | tr '\0' n)
@@ -62,6 +62,14 @@ dev=$(map_device x "$back") || abort "cannot map"
 must fio_verify "$dev" --size=1M
 must sysfs_write "$(path_dir x 1)/disconnect" 1
 must sysfs_write "$(path_dir x 1)/reconnect" 1
+must sysfs_write $CLT_CLASS/x/mpath_policy round-robin
+load_start "$dev" 60
+must ios_grow x 1 20
+must path_cut 1
+must wait_for 15 path_is x 1 disconnected
+must ios_grow x 2 20
+load_stop
+must path_heal 1
 sysfs_write $CLT_CTL/map_device "$(map_line x /dev/none)" && abort "mapped what is not there"
 must unmap_device "$dev"
 dev=$(map_device "$long" "$back") || abort "cannot map"
@@ -77,6 +85,12 @@ id='dev=[0-9]+'
 check "a path's steps: names of side, path, states" says_only rtrs_path_step \
 	'(client|server) path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: [a-z-]+, [a-z-]+ -> [a-z-]+'
 check "those of a path to the end" says rtrs_path_step "client path $(path_pair 1): .*"
+check "its fence: asked over one path, answered for another" says_only rtrs_clt_fence \
+	'path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: fence of number [0-9]+ (asked|answered)'
+check "its failover" says_only rtrs_clt_failover \
+	"path $(path_pair 1): [1-9][0-9]* requests moved, 0 failed, gap [0-9]+ ms"
+check "its requests, on the other path" says_only rtrs_clt_resend \
+	"path $(path_pair 2): slot [0-9]+, (read|write) of [0-9]+ bytes, submitted [0-9]+ ms ago"
 check "I/O: session, device, operation" says_only rnbd_srv_io_start \
 	"sess=(x|n{31}) $id io=[0-9]+ op=[0-5](\\|sync)?(\\|fua)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
 check "its end, without error" says_only rnbd_srv_io_done "sess=(x|n{31}) $id io=[0-9]+ error=0"

@@ -117,7 +117,7 @@ timing() {
 		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
 }
 
-ktap_plan 67
+ktap_plan 77
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -129,7 +129,7 @@ srv=$SRV_CLASS/test/paths/$(path_pair 1)
 must fio_verify "$dev" --size=1M
 
 # The session of the client.
-check "session: entries" only $SESS add_path max_reconnect_attempts mpath_policy paths $TIMINGS
+check "session: entries" only $SESS add_path max_reconnect_attempts mpath_policy paths stats $TIMINGS
 check "session: modes" modes $SESS 644 add_path max_reconnect_attempts mpath_policy $TIMINGS
 check "mpath_policy: default" shows $SESS/mpath_policy "min-inflight (MI: 1)"
 check "mpath_policy: round-robin" policies "round-robin (RR: 0)" 0 rr RR Rr round-robin ROUND-ROBIN
@@ -179,14 +179,25 @@ for file in disconnect reconnect remove_path; do
 done
 check "path: still connected" shows "$clt/state" connected
 
-# Its counters.
-check "stats: entries" only "$clt/stats" cpu_migration_from cpu_migration_to rdma reconnects timeouts reset_all
-check "stats: modes" modes "$clt/stats" 644 cpu_migration_from cpu_migration_to rdma reconnects timeouts reset_all
-check "stats: reset_all: usage" usage "$clt/stats/reset_all"
-for file in cpu_migration_from cpu_migration_to rdma reconnects timeouts reset_all; do
-	check "stats: $file: refuses" all_refused "$clt/stats/$file" \
-		"$file of $(path_pair 1): '%s' is not valid, write 1" 0 2 '' reset
-done
+# Its counters, and the session's.
+both="reconnects timeouts fences failovers reset_all"
+per_path="cpu_migration_from cpu_migration_to rdma $both"
+# stats_files <directory> <name of what it belongs to> <file>...
+stats_files() {
+	local dir="$1" name="$2" file
+	shift 2
+	check "$name stats: entries" only "$dir" "$@"
+	check "$name stats: modes" modes "$dir" 644 "$@"
+	check "$name stats: reset_all: usage" usage "$dir/reset_all"
+	for file; do
+		check "$name stats: $file: refuses" all_refused "$dir/$file" \
+			"$file of $name: '%s' is not valid, write 1" 0 2 '' reset
+	done
+}
+# shellcheck disable=SC2086
+stats_files "$clt/stats" "$(path_pair 1)" $per_path
+# shellcheck disable=SC2086
+stats_files $SESS/stats test $both
 
 # The server.
 check "server: entries of a session" only $SRV_CLASS/test paths

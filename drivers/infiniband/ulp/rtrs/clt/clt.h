@@ -29,6 +29,7 @@
 #include "../verbs/heartbeat.h"
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
+#include "recovery.h"
 
 struct rtrs_clt_path;
 
@@ -77,7 +78,7 @@ struct rtrs_permit {
  * @dir: O. READ or WRITE
  * @bounced: O. a READ through the slot's bounce buffer: nothing mapped, nothing registered
  * @invalidated: O. the server invalidated the region of a READ
- * @failover: O. taken over from another path
+ * @start: O. jiffies when the ULP submitted it
  * @cpu: O. CPU that sent it
  * @error: O. result, valid with RTRS_REQ_RESPONDED
  * @conf_fn: O. completion callback of the ULP
@@ -101,7 +102,7 @@ struct rtrs_clt_req {
 	u8 dir;
 	bool bounced;
 	bool invalidated;
-	bool failover;
+	unsigned long start;
 	int cpu;
 	int error;
 	void (*conf_fn)(void *priv, int errno);
@@ -247,9 +248,7 @@ struct rtrs_clt_bounce {
  * @inflight: A. requests on the path
  * @hb: heartbeat
  * @stats: per-CPU counters
- * @reconnects_ok: M. successful reconnects
- * @reconnects_failed: M. failed attempts
- * @timeouts: A. times the ULP gave the path up because a request got no answer
+ * @recovery: what losing the path has cost
  * @kobj: sysfs directory and lifetime
  * @name_mutex: N. guards names and adding or renaming @kobj; held for moments only
  * @published: N. @kobj is in sysfs
@@ -305,9 +304,7 @@ struct rtrs_clt_path {
 	atomic_t inflight;
 	struct rtrs_hb hb;
 	struct rtrs_io_stats __percpu *stats;
-	unsigned int reconnects_ok;
-	unsigned int reconnects_failed;
-	atomic_t timeouts;
+	struct rtrs_clt_recovery recovery;
 
 	struct kobject kobj;
 	struct mutex name_mutex;
@@ -358,6 +355,7 @@ struct rtrs_clt_paths {
  * @fence_lock: guards @fences and the step of a path to CONNECTED; only state_lock and queues inside
  * @fences: struct rtrs_clt_fence that are waited for, or left behind
  * @fence_wq: woken when one is up, or a path is lost
+ * @recovery: what losing paths has cost, those that were removed too
  * @slots: allocated slots
  * @slots_wait: sleepers of rtrs_clt_get_permit() and rtrs_clt_close()
  * @permits: I. array of permits
@@ -398,6 +396,7 @@ struct rtrs_clt_sess {
 	spinlock_t fence_lock;
 	struct list_head fences;
 	wait_queue_head_t fence_wq;
+	struct rtrs_clt_recovery recovery;
 
 	struct sbitmap slots;
 	wait_queue_head_t slots_wait;
@@ -434,6 +433,16 @@ static inline enum rtrs_clt_path_state rtrs_clt_path_state(const struct rtrs_clt
 static inline struct rtrs_clt_conn *to_clt_conn(struct rtrs_conn *conn)
 {
 	return container_of(conn, struct rtrs_clt_conn, conn);
+}
+
+static inline struct rtrs_clt_path *to_clt_path(struct kobject *kobj)
+{
+	return container_of(kobj, struct rtrs_clt_path, kobj);
+}
+
+static inline struct rtrs_clt_sess *to_clt_sess(struct device *dev)
+{
+	return container_of(dev, struct rtrs_clt_sess, dev);
 }
 
 /* path.c */
@@ -505,6 +514,12 @@ void rtrs_clt_path_start(struct rtrs_clt_path *path);
 int rtrs_clt_path_wait_first(struct rtrs_clt_path *path);
 int rtrs_clt_path_reconnect(struct rtrs_clt_path *path);
 void rtrs_clt_path_close(struct rtrs_clt_path *path);
+
+/* stats.c */
+extern const struct attribute_group rtrs_clt_path_stats_group;
+extern const struct attribute_group rtrs_clt_sess_stats_group;
+int rtrs_clt_want_one(const char *name, struct kobject *kobj, const char *buf);
+ssize_t rtrs_clt_show_usage(const char *name, char *buf);
 
 /* sysfs.c */
 struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,

@@ -472,7 +472,7 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	path->unanswered = 0;
 	path->retry_at = 0;
 	if (again)
-		path->reconnects_ok++;
+		rtrs_clt_count(path, RTRS_CLT_RECONNECTED);
 	rtrs_hb_start(&path->hb);
 	rtrs_clt_path_count_up(path, true);
 	rtrs_clt_path_info(path, "connected, %u connections on device %s port %u\n",
@@ -550,7 +550,7 @@ static void rtrs_clt_path_failed(struct rtrs_clt_path *path, int error)
 		path->failures = 0;
 	}
 	path->failures++;
-	path->reconnects_failed++;
+	rtrs_clt_count(path, RTRS_CLT_RECONNECT_FAILED);
 	path->count_at = jiffies + msecs_to_jiffies(rtrs_backoff_ms(path->failures,
 						    path->sess->reconnect_delay_ms, U32_MAX));
 	rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, error);

@@ -23,6 +23,7 @@
 #include <linux/wait.h>
 
 #include "../proto/imm.h"
+#include "../verbs/trace.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -168,6 +169,7 @@ static bool rtrs_clt_fence_ask(struct rtrs_clt_sess *sess, struct rtrs_clt_fence
 		ret = rtrs_clt_fence_post(path, fence->id);
 		if (ret)
 			rtrs_clt_path_error(path, ret);
+		trace_rtrs_clt_fence(path->name, fence->id, "asked");
 	}
 	rcu_read_unlock();
 	return via->path;
@@ -271,9 +273,13 @@ bool rtrs_clt_fence(struct rtrs_clt_path *path)
 	spin_lock_irq(&sess->fence_lock);
 	list_add_tail(&fence->entry, &sess->fences);
 	spin_unlock_irq(&sess->fence_lock);
-	if (!rtrs_clt_fence_wait(path, fence))
+	if (!rtrs_clt_fence_wait(path, fence)) {
+		rtrs_clt_count(path, RTRS_CLT_FENCE_LEFT);
+		trace_rtrs_clt_fence(path->name, path->srv_id, "left behind");
 		return false;
-
+	}
+	rtrs_clt_count(path, RTRS_CLT_FENCED);
+	trace_rtrs_clt_fence(path->name, path->srv_id, "answered");
 	spin_lock_irq(&sess->fence_lock);
 	list_del(&fence->entry);
 	spin_unlock_irq(&sess->fence_lock);

@@ -23,6 +23,7 @@
 #include <linux/uio.h>
 
 #include "../proto/imm.h"
+#include "../verbs/trace.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -40,6 +41,7 @@
  * @sg: data pages
  * @sg_cnt: entries of @sg
  * @failover: taken over from another path
+ * @start: jiffies when the ULP submitted it
  */
 struct rtrs_clt_io {
 	u8 dir;
@@ -54,6 +56,7 @@ struct rtrs_clt_io {
 	struct scatterlist *sg;
 	unsigned int sg_cnt;
 	bool failover;
+	unsigned long start;
 };
 
 /**
@@ -383,7 +386,7 @@ static void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io
 	req->dir = io->dir;
 	req->bounced = io->dir == READ && io->data_len && io->data_len <= req->path->bounce.bytes;
 	req->invalidated = false;
-	req->failover = io->failover;
+	req->start = io->start;
 	req->cpu = raw_smp_processor_id();
 	req->error = 0;
 	req->conf_fn = io->conf_fn;
@@ -405,8 +408,11 @@ static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_cl
 
 	this_cpu_inc(path->stats->cnt[dir]);
 	this_cpu_add(path->stats->bytes[dir], io->data_len + io->usr_len);
-	if (io->failover)
-		this_cpu_inc(path->stats->failover);
+	if (!io->failover)
+		return;
+	this_cpu_inc(path->stats->failover);
+	trace_rtrs_clt_resend(path->name, io->slot, io->dir == WRITE, io->data_len,
+			      jiffies_to_msecs(jiffies - io->start));
 }
 
 /*
@@ -466,8 +472,8 @@ static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *i
 	return ret;
 }
 
-/* Move one request that the lost path owed an answer to another path, or fail it. */
-static void rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
+/* Move one request that the lost path owed an answer to another path, or fail it; true if it moved. */
+static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 {
 	struct rtrs_clt_sess *sess = req->path->sess;
 	struct kvec vec = { .iov_base = req->buf, .iov_len = req->usr_len };
@@ -484,13 +490,44 @@ static void rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 		.sg = req->sg,
 		.sg_cnt = req->sg_cnt,
 		.failover = true,
+		.start = req->start,
 	};
 
 	rtrs_clt_req_unmap(req);
 	rtrs_clt_count_done(req);
 	atomic_set_release(&req->state, 0);
-	if (!send || READ_ONCE(sess->closing) || rtrs_clt_send(sess, &io))
-		io.conf_fn(io.priv, -ECONNABORTED);
+	if (send && !READ_ONCE(sess->closing) && !rtrs_clt_send(sess, &io))
+		return true;
+	io.conf_fn(io.priv, -ECONNABORTED);
+	return false;
+}
+
+/* Move what the lost path owes, or fail it. */
+static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
+{
+	unsigned int gap_ms, moved = 0, failed = 0;
+	unsigned long oldest = jiffies;
+	struct rtrs_clt_req *req;
+	unsigned long start;
+	u32 slot;
+
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		if (!atomic_read_acquire(&req->state))
+			continue;
+		start = req->start;
+		if (!rtrs_clt_req_fail_over(req, send)) {
+			failed++;
+			continue;
+		}
+		moved++;
+		if (time_before(start, oldest))
+			oldest = start;
+	}
+	gap_ms = jiffies_to_msecs(jiffies - oldest);
+	if (moved)
+		rtrs_clt_count_failover(path, gap_ms);
+	trace_rtrs_clt_failover(path->name, moved, failed, gap_ms);
 }
 
 /* Complete what was answered.  Return: is there anything else? */
@@ -524,18 +561,11 @@ static bool rtrs_clt_finish_answered(struct rtrs_clt_path *path)
  */
 void rtrs_clt_fail_over(struct rtrs_clt_path *path)
 {
-	bool send;
-	u32 slot;
-
 	lockdep_assert_held(&path->mutex);
-	if (!rtrs_clt_finish_answered(path)) {
+	if (rtrs_clt_finish_answered(path))
+		rtrs_clt_fail_over_owed(path, rtrs_clt_fence(path));
+	else
 		rtrs_clt_fence_tell(path);
-		return;
-	}
-	send = rtrs_clt_fence(path);
-	for (slot = 0; slot < path->sess->queue_depth; slot++)
-		if (atomic_read_acquire(&path->reqs[slot].state))
-			rtrs_clt_req_fail_over(&path->reqs[slot], send);
 }
 
 /**
@@ -572,6 +602,7 @@ int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess
 		.data_len = len,
 		.sg = sg,
 		.sg_cnt = sg_cnt,
+		.start = jiffies,
 	};
 	size_t i;
 
@@ -591,7 +622,7 @@ static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const vo
 		return;
 	rtrs_clt_path_err_rl(path, "no answer to the request in slot %u in time, path given up\n",
 			     slot);
-	atomic_inc(&path->timeouts);
+	rtrs_clt_count(path, RTRS_CLT_TIMED_OUT);
 	rtrs_clt_path_error(path, -ETIMEDOUT);
 }
 

@@ -156,6 +156,7 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 	mutex_init(&path->mutex);
 	mutex_init(&path->name_mutex);
 	init_waitqueue_head(&path->state_wq);
+	rtrs_clt_recovery_init(&path->recovery);
 	INIT_DELAYED_WORK(&path->dwork, work);
 	path->_state = RTRS_CLT_PATH_CONNECTING;
 	return path;

@@ -42,6 +42,7 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
 	spin_lock_init(&sess->fence_lock);
 	INIT_LIST_HEAD(&sess->fences);
 	init_waitqueue_head(&sess->fence_wq);
+	rtrs_clt_recovery_init(&sess->recovery);
 	init_waitqueue_head(&sess->slots_wait);
 	init_waitqueue_head(&sess->paths_wait);
 	INIT_LIST_HEAD(&sess->entry);

@@ -14,30 +14,10 @@
 #include "clt.h"
 #include "fault.h"
 
-static struct rtrs_clt_path *to_path(struct kobject *kobj)
-{
-	return container_of(kobj, struct rtrs_clt_path, kobj);
-}
-
-static struct rtrs_clt_sess *to_sess(struct device *dev)
-{
-	return container_of(dev, struct rtrs_clt_sess, dev);
-}
-
-/* All attributes that do something take "1". */
-static int rtrs_clt_want_one(const char *name, struct kobject *kobj, const char *buf)
-{
-	if (sysfs_streq(buf, "1"))
-		return 0;
-	pr_err("%s of %s: '%.*s' is not valid, write 1\n", name, kobject_name(kobj),
-	       (int)strcspn(buf, "\n"), buf);
-	return -EINVAL;
-}
-
 #define RTRS_CLT_PATH_RO(_name, _fmt, ...)						\
 static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf) \
 {											\
-	struct rtrs_clt_path *path = to_path(kobj);					\
+	struct rtrs_clt_path *path = to_clt_path(kobj);					\
 	ssize_t len;									\
 											\
 	mutex_lock(&path->name_mutex);							\
@@ -52,7 +32,7 @@ RTRS_CLT_PATH_RO(hca_port, "%u\n", path->hca_port);
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	bool up = rtrs_clt_path_state(to_path(kobj)) == RTRS_CLT_PATH_CONNECTED;
+	bool up = rtrs_clt_path_state(to_clt_path(kobj)) == RTRS_CLT_PATH_CONNECTED;
 
 	return sysfs_emit(buf, "%s\n", up ? "connected" : "disconnected");
 }
@@ -61,7 +41,7 @@ static struct kobj_attribute rtrs_clt_state_attr = __ATTR_RO(state);
 
 static ssize_t cur_latency_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lld ns\n", READ_ONCE(to_path(kobj)->hb.latency_ns));
+	return sysfs_emit(buf, "%lld ns\n", READ_ONCE(to_clt_path(kobj)->hb.latency_ns));
 }
 
 static struct kobj_attribute rtrs_clt_cur_latency_attr = __ATTR_RO(cur_latency);
@@ -69,7 +49,7 @@ static struct kobj_attribute rtrs_clt_cur_latency_attr = __ATTR_RO(cur_latency);
 /* The path's name is "src@dst"; each half has its own file. */
 static ssize_t src_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
+	struct rtrs_clt_path *path = to_clt_path(kobj);
 	ssize_t len;
 
 	mutex_lock(&path->name_mutex);
@@ -84,7 +64,7 @@ static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr, 
 {
 	char text[RTRS_ADDR_STR_LEN];
 
-	sockaddr_to_str((struct sockaddr *)&to_path(kobj)->dst, text, sizeof(text));
+	sockaddr_to_str((struct sockaddr *)&to_clt_path(kobj)->dst, text, sizeof(text));
 	return sysfs_emit(buf, "%s\n", text);
 }
 
@@ -92,13 +72,13 @@ static struct kobj_attribute rtrs_clt_dst_addr_attr = __ATTR_RO(dst_addr);
 
 static ssize_t rtrs_clt_usage_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "Usage: echo 1 > %s\n", attr->attr.name);
+	return rtrs_clt_show_usage(attr->attr.name, buf);
 }
 
 static ssize_t reconnect_store(struct kobject *kobj, struct kobj_attribute *attr,
 			       const char *buf, size_t count)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
+	struct rtrs_clt_path *path = to_clt_path(kobj);
 	int ret = rtrs_clt_want_one("reconnect", kobj, buf);
 
 	if (ret)
@@ -120,7 +100,7 @@ static ssize_t disconnect_store(struct kobject *kobj, struct kobj_attribute *att
 
 	if (ret)
 		return ret;
-	rtrs_clt_path_close(to_path(kobj));
+	rtrs_clt_path_close(to_clt_path(kobj));
 	return count;
 }
 
@@ -130,7 +110,7 @@ static struct kobj_attribute rtrs_clt_disconnect_attr =
 static ssize_t remove_path_store(struct kobject *kobj, struct kobj_attribute *attr,
 				 const char *buf, size_t count)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
+	struct rtrs_clt_path *path = to_clt_path(kobj);
 	int ret = rtrs_clt_want_one("remove_path", kobj, buf);
 
 	if (ret)
@@ -163,148 +143,15 @@ static const struct attribute_group rtrs_clt_path_group = {
 	.attrs = rtrs_clt_path_attrs,
 };
 
-static ssize_t rtrs_clt_show_migration(struct rtrs_clt_path *path, char *buf, size_t offset)
-{
-	ssize_t len = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const u64 *nr = (void *)per_cpu_ptr(path->stats, cpu) + offset;
-
-		len += sysfs_emit_at(buf, len, "%llu ", *nr);
-	}
-	return len + sysfs_emit_at(buf, len, "\n");
-}
-
-static ssize_t cpu_migration_from_show(struct kobject *kobj, struct kobj_attribute *attr,
-				       char *buf)
-{
-	return rtrs_clt_show_migration(to_path(kobj), buf, offsetof(struct rtrs_io_stats, from));
-}
-
-static ssize_t cpu_migration_to_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return rtrs_clt_show_migration(to_path(kobj), buf, offsetof(struct rtrs_io_stats, to));
-}
-
-static void rtrs_clt_reset_migration(struct rtrs_clt_path *path)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		per_cpu_ptr(path->stats, cpu)->from = 0;
-		per_cpu_ptr(path->stats, cpu)->to = 0;
-	}
-}
-
-static void rtrs_clt_reset_rdma(struct rtrs_clt_path *path)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct rtrs_io_stats *s = per_cpu_ptr(path->stats, cpu);
-
-		memset(s->cnt, 0, sizeof(s->cnt));
-		memset(s->bytes, 0, sizeof(s->bytes));
-		s->failover = 0;
-	}
-}
-
-static void rtrs_clt_reset_reconnects(struct rtrs_clt_path *path)
-{
-	WRITE_ONCE(path->reconnects_ok, 0);
-	WRITE_ONCE(path->reconnects_failed, 0);
-}
-
-static void rtrs_clt_reset_timeouts(struct rtrs_clt_path *path)
-{
-	atomic_set(&path->timeouts, 0);
-}
-
-/* Requests in flight are no counter: a reset leaves them alone. */
-static void rtrs_clt_reset_all(struct rtrs_clt_path *path)
-{
-	rtrs_clt_reset_migration(path);
-	rtrs_clt_reset_rdma(path);
-	rtrs_clt_reset_reconnects(path);
-	rtrs_clt_reset_timeouts(path);
-}
-
-static ssize_t reconnects_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
-
-	return sysfs_emit(buf, "%u %u\n", READ_ONCE(path->reconnects_ok),
-			  READ_ONCE(path->reconnects_failed));
-}
-
-static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
-	struct rtrs_io_stats sum;
-
-	rtrs_io_stats_sum(path->stats, &sum);
-	return sysfs_emit(buf, "%llu %llu %llu %llu %u %llu\n", sum.cnt[READ], sum.bytes[READ],
-			  sum.cnt[WRITE], sum.bytes[WRITE],
-			  (unsigned int)max(atomic_read(&path->inflight), 0), sum.failover);
-}
-
-static ssize_t timeouts_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%d\n", atomic_read(&to_path(kobj)->timeouts));
-}
-
-#define RTRS_CLT_STATS_STORE(_name, _reset)						\
-static ssize_t _name##_store(struct kobject *kobj, struct kobj_attribute *attr,	\
-			     const char *buf, size_t count)				\
-{											\
-	int ret = rtrs_clt_want_one(#_name, kobj, buf);					\
-											\
-	if (ret)									\
-		return ret;								\
-	_reset(to_path(kobj));								\
-	return count;									\
-}
-
-RTRS_CLT_STATS_STORE(cpu_migration_from, rtrs_clt_reset_migration)
-RTRS_CLT_STATS_STORE(cpu_migration_to, rtrs_clt_reset_migration)
-RTRS_CLT_STATS_STORE(reconnects, rtrs_clt_reset_reconnects)
-RTRS_CLT_STATS_STORE(rdma, rtrs_clt_reset_rdma)
-RTRS_CLT_STATS_STORE(timeouts, rtrs_clt_reset_timeouts)
-RTRS_CLT_STATS_STORE(reset_all, rtrs_clt_reset_all)
-
-static struct kobj_attribute rtrs_clt_cpu_migration_from_attr = __ATTR_RW(cpu_migration_from);
-static struct kobj_attribute rtrs_clt_cpu_migration_to_attr = __ATTR_RW(cpu_migration_to);
-static struct kobj_attribute rtrs_clt_reconnects_attr = __ATTR_RW(reconnects);
-static struct kobj_attribute rtrs_clt_rdma_attr = __ATTR_RW(rdma);
-static struct kobj_attribute rtrs_clt_timeouts_attr = __ATTR_RW(timeouts);
-static struct kobj_attribute rtrs_clt_reset_all_attr =
-	__ATTR(reset_all, 0644, rtrs_clt_usage_show, reset_all_store);
-
-static struct attribute *rtrs_clt_stats_attrs[] = {
-	&rtrs_clt_cpu_migration_from_attr.attr,
-	&rtrs_clt_cpu_migration_to_attr.attr,
-	&rtrs_clt_reconnects_attr.attr,
-	&rtrs_clt_rdma_attr.attr,
-	&rtrs_clt_timeouts_attr.attr,
-	&rtrs_clt_reset_all_attr.attr,
-	NULL
-};
-
-static const struct attribute_group rtrs_clt_stats_group = {
-	.name = "stats",
-	.attrs = rtrs_clt_stats_attrs,
-};
-
 static const struct attribute_group *rtrs_clt_path_groups[] = {
 	&rtrs_clt_path_group,
-	&rtrs_clt_stats_group,
+	&rtrs_clt_path_stats_group,
 	NULL
 };
 
 static void rtrs_clt_path_kobj_release(struct kobject *kobj)
 {
-	rtrs_clt_path_release(to_path(kobj));
+	rtrs_clt_path_release(to_clt_path(kobj));
 }
 
 static const struct kobj_type rtrs_clt_path_ktype = {
@@ -399,7 +246,7 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 static ssize_t max_reconnect_attempts_show(struct device *dev, struct device_attribute *attr,
 					   char *buf)
 {
-	return sysfs_emit(buf, "%d\n", READ_ONCE(to_sess(dev)->max_reconnect_attempts));
+	return sysfs_emit(buf, "%d\n", READ_ONCE(to_clt_sess(dev)->max_reconnect_attempts));
 }
 
 static ssize_t max_reconnect_attempts_store(struct device *dev, struct device_attribute *attr,
@@ -411,10 +258,10 @@ static ssize_t max_reconnect_attempts_store(struct device *dev, struct device_at
 		ret = -EINVAL;
 	if (ret) {
 		pr_err("session %s: max_reconnect_attempts '%.*s' is not valid, allowed are -1 (for ever) to 9999\n",
-		       to_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
+		       to_clt_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
 		return ret;
 	}
-	WRITE_ONCE(to_sess(dev)->max_reconnect_attempts, value);
+	WRITE_ONCE(to_clt_sess(dev)->max_reconnect_attempts, value);
 	return count;
 }
 
@@ -422,7 +269,7 @@ static DEVICE_ATTR_RW(max_reconnect_attempts);
 
 static ssize_t mpath_policy_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", rtrs_mp_policy_text(READ_ONCE(to_sess(dev)->policy)));
+	return sysfs_emit(buf, "%s\n", rtrs_mp_policy_text(READ_ONCE(to_clt_sess(dev)->policy)));
 }
 
 static ssize_t mpath_policy_store(struct device *dev, struct device_attribute *attr,
@@ -432,10 +279,10 @@ static ssize_t mpath_policy_store(struct device *dev, struct device_attribute *a
 
 	if (policy < 0) {
 		pr_err("session %s: mpath_policy '%.*s' is not valid, allowed are round-robin (rr, 0), min-inflight (mi, 1), min-latency (ml, 2)\n",
-		       to_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
+		       to_clt_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
 		return policy;
 	}
-	WRITE_ONCE(to_sess(dev)->policy, policy);
+	WRITE_ONCE(to_clt_sess(dev)->policy, policy);
 	return count;
 }
 
@@ -467,14 +314,14 @@ static int rtrs_clt_timing_store(struct rtrs_clt_sess *sess, const char *name, c
 #define RTRS_CLT_TIMING_ATTR(_name, _min, _max, _default)					\
 static ssize_t _name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
 {												\
-	return sysfs_emit(buf, "%u\n", READ_ONCE(to_sess(dev)->timing._name));			\
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_clt_sess(dev)->timing._name));			\
 }												\
 												\
 static ssize_t _name##_store(struct device *dev, struct device_attribute *attr,		\
 			     const char *buf, size_t count)					\
 {												\
-	return rtrs_clt_timing_store(to_sess(dev), #_name, buf, _min, _max,			\
-				     &to_sess(dev)->timing._name) ?: count;			\
+	return rtrs_clt_timing_store(to_clt_sess(dev), #_name, buf, _min, _max,			\
+				     &to_clt_sess(dev)->timing._name) ?: count;			\
 }												\
 												\
 static DEVICE_ATTR_RW(_name);
@@ -508,7 +355,7 @@ static int rtrs_clt_add_path(struct rtrs_clt_sess *sess, const struct rtrs_addr 
 static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
 			      const char *buf, size_t count)
 {
-	struct rtrs_clt_sess *sess = to_sess(dev);
+	struct rtrs_clt_sess *sess = to_clt_sess(dev);
 	struct sockaddr_storage src, dst;
 	struct rtrs_addr addr = { .src = &src, .dst = &dst };
 	size_t len = strcspn(buf, "\n");
@@ -541,11 +388,19 @@ static struct attribute *rtrs_clt_sess_attrs[] = {
 	NULL
 };
 
-ATTRIBUTE_GROUPS(rtrs_clt_sess);
+static const struct attribute_group rtrs_clt_sess_group = {
+	.attrs = rtrs_clt_sess_attrs,
+};
+
+static const struct attribute_group *rtrs_clt_sess_groups[] = {
+	&rtrs_clt_sess_group,
+	&rtrs_clt_sess_stats_group,
+	NULL
+};
 
 static void rtrs_clt_dev_release(struct device *dev)
 {
-	rtrs_clt_sess_free(to_sess(dev));
+	rtrs_clt_sess_free(to_clt_sess(dev));
 }
 
 static struct class rtrs_clt_class = {

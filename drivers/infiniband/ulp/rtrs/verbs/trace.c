@@ -6,3 +6,6 @@
 #include "trace.h"
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(rtrs_path_step);
+EXPORT_TRACEPOINT_SYMBOL_GPL(rtrs_clt_fence);
+EXPORT_TRACEPOINT_SYMBOL_GPL(rtrs_clt_failover);
+EXPORT_TRACEPOINT_SYMBOL_GPL(rtrs_clt_resend);
