@@ -220,13 +220,13 @@ def max_latency_ms(terse):
 
 
 def show(rig, ktap):
-    """What the kernels said last, or of their crash."""
+    """What the kernels said last, or of their crash; and how their networks are."""
     for vm in rig.vms:
         lines = vm.splats()
         try:
             if not lines and vm.alive():
-                lines = vm.log[-60:] + vm.run("rdma resource show qp | grep 'type GSI'",
-                                              timeout=20).out.splitlines()
+                lines = vm.log[-60:] + vm.run("rdma resource show qp | grep 'type GSI'; ip neigh; ip -s link",
+                                              timeout=20).out.splitlines() + vm.queues()
         except vmlib.Error:
             pass
         ktap.note(f"{vm.name}'s kernel:")

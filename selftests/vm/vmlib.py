@@ -17,6 +17,7 @@ read for kernel splats.
 """
 
 import atexit
+import itertools
 import json
 import os
 import pathlib
@@ -390,6 +391,17 @@ class Vm:
                 raise Error(f"{self.name}: {command}: {reply['error']['desc']}")
             if "return" in reply:
                 return reply["return"]
+
+    def queues(self):
+        """Lines on the adapters' queues: does the device know of all that the guest has put there?"""
+        lines = []
+        for nic, (queue, name) in itertools.product(range(len(self.nets)), enumerate(("receive", "send"))):
+            where = {"path": f"/machine/peripheral/nic{nic}/virtio-backend", "queue": queue}
+            state = self.qmp("x-query-virtio-queue-status", **where)
+            put = self.qmp("x-query-virtio-queue-element", **where)["avail"]["idx"]
+            lines.append(f"eth{nic} {name}: guest has put {put}, device has taken {state['last-avail-idx']} "
+                         f"and given back {state['used-idx']}, {state['inuse']} in use")
+        return lines
 
     def alive(self):
         return self.proc is not None and self.proc.poll() is None
