@@ -11,6 +11,8 @@ KVER	?=
 W	?=
 C	?=
 TESTS	?=
+MINUTES	?= 30
+SEED	?=
 
 build_dir := $(abspath $(BUILD))
 jobs	  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -18,7 +20,7 @@ kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
 kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop deb demo help clean FORCE
+.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop soak deb demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -72,6 +74,12 @@ test-interop:
 	@tools/deps build vm interop
 	@BUILD=$(build_dir) selftests/vm/run --vm-only --tier all --kver "$(KVER)" --tests "$(or $(TESTS),interop)"
 
+## soak		Everything goes wrong at random, and data are verified: MINUTES=30, SEED=
+soak:
+	@tools/deps build vm
+	+@$(MAKE) -s modules test-modules tools KVER="$(or $(KVER),6.12)"
+	@BUILD=$(build_dir) KVER="$(or $(KVER),6.12)" selftests/vm/tests/soak.py $(MINUTES) $(SEED)
+
 ## deb		Build the Debian packages: build/deb/*.deb
 deb:
 	@tools/deps build deb
@@ -97,4 +105,5 @@ help:
 	@echo "                       that finds data races; each is built once"
 	@echo "W=1 C=1                more warnings, sparse"
 	@echo "TESTS=<pattern>        run only the tests whose name matches (shell pattern)"
+	@echo "MINUTES=<n> SEED=<n>   how long make soak takes; to repeat one"
 	@echo "BUILD=<dir>            where to build (default: build)"

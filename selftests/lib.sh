@@ -630,6 +630,21 @@ host_rxe_renew() {
 	wait_for 20 topo_gid_there "rxe$1" "$1"
 }
 
+# host_netem <n> [<netem parameters>]: for what comes in over a network; none: as it was. What is lost on
+# its way out rdma_rxe would be told of.
+host_netem() {
+	local dev=eth$(($1 - 1)) ifb=in$1
+	shift
+	tc qdisc del dev "$dev" ingress 2>/dev/null
+	ip link del "$ifb" 2>/dev/null
+	[ $# -gt 0 ] || return 0
+	ip link add "$ifb" type ifb && ip link set "$ifb" up &&
+	tc qdisc add dev "$ifb" root netem limit 10000 "$@" &&
+	tc qdisc add dev "$dev" ingress &&
+	tc filter add dev "$dev" parent ffff: protocol all u32 match u32 0 0 \
+		action mirred egress redirect dev "$ifb"
+}
+
 # ---------------------------------------------------------------- modules
 
 # rtrs_load: all modules. RTRS_SERVER_OPTS and RNBD_SERVER_OPTS hold parameters.

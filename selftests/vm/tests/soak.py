@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Everything goes wrong, again and again, and nobody's data suffer.
+
+A client has three raw disks, under fio which verifies what it reads, and one with ext4 and files whose
+names are their checksums. Meanwhile networks are cut, lose their carrier, lose, double, reorder and
+corrupt packets; paths are disconnected, removed and added; the server's modules are reloaded, server
+and client lose power. All outages are shorter than no_path_timeout, so no I/O may fail.
+
+    soak.py [<minutes> [<seed>]]
+
+What happens, and when, follows from the seed, which is printed.
+"""
+# vm: timeout=1200 tier=all kver=6.12
+
+import itertools
+import pathlib
+import random
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import hosts
+import vmlib
+
+MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 10
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+DISK_MB = 64            # of each export
+EXPORTS = [f"soak{number}" for number in range(4)]
+FILES = EXPORTS[-1]     # the one with ext4
+NO_PATH_S = 300         # longer than any outage
+BACK_S = 90             # all paths, after the last thing that went wrong
+ROUND_S = 20            # of fio
+SESSION = "soak"
+
+# Parts of the server's disk, past its page cache: what it has answered outlives it. /dev is new each boot.
+EXPORT = """
+modprobe loop
+for number in 0 1 2 3; do
+	node=$(losetup --find --show --direct-io=on --offset $((number * {mb} << 20)) --sizelimit {mb}M /dev/vda) &&
+	ln -sfn $node /dev/soak$number || exit 1
+done
+"""
+
+# A file appears under the name that its contents have, and is on the disk by then.
+WRITE_FILES = """
+while [ ! -e /tmp/files.stop ]; do
+	dd if=/dev/urandom of=/mnt/new bs=4k count=$(shuf -i 1-64 -n 1) conv=fsync status=none &&
+	mv /mnt/new /mnt/$(sha256sum </mnt/new | cut -d ' ' -f 1) && sync -f /mnt || exit 1
+	echo x >>/tmp/files.written
+	[ $(ls /mnt | wc -l) -lt 60 ] || rm /mnt/$(ls /mnt | shuf -n 1) || exit 1
+done
+"""
+
+CHECK_FILES = """
+drop_caches
+rm -f /mnt/new
+for file in /mnt/*; do
+	name=${file##*/}
+	[ $name != lost+found ] && [ $name != '*' ] || continue
+	[ "$(sha256sum <$file | cut -d ' ' -f 1)" = $name ] || { echo "$name has changed"; exit 1; }
+done
+"""
+
+
+class Loads:
+    """The client's disks and what runs on them."""
+
+    def __init__(self, bed, ktap):
+        self.client, self.server, self.ktap = bed.client, bed.server, ktap
+        self.rounds, self.files, self.faults = 0, 0, []
+        self.jobs, self.writer = {}, None
+
+    def map(self):
+        """Again, after a loss of power, until the server lets the old session go."""
+        self.nodes = {}
+        for export in EXPORTS:
+            for _ in range(30):
+                node, error = self.client.try_map(self.server, SESSION, export,
+                                                  options=f"no_path_timeout={NO_PATH_S}")
+                if node:
+                    break
+                time.sleep(2)
+            else:
+                raise vmlib.Error(f"{export} is not mapped: {error}")
+            self.nodes[export] = node
+        self.client.sh(f"echo round-robin >$CLT_CLASS/{SESSION}/mpath_policy")
+
+    def start(self):
+        for export in EXPORTS[:-1]:
+            self.start_fio(export)
+        self.client.sh(f"modprobe ext4; mkdir -p /mnt; rm -f /tmp/files.*; mount {self.nodes[FILES]} /mnt")
+        self.start_files()
+
+    def start_fio(self, export):
+        self.jobs[export] = self.client.load(self.nodes[export], ROUND_S, "--size=24M")
+
+    def start_files(self):
+        self.check("rm -f /tmp/files.stop; " + CHECK_FILES, "files")
+        self.writer = self.client.vm.spawn("LIB_ONLY=1; . /selftests/lib.sh; " + WRITE_FILES)
+
+    def check(self, command, what):
+        result = self.client.result(command, 120)
+        if result.code:
+            self.faults.append(f"{what}: {result.out[-500:]}")
+
+    def tend(self):
+        """See how rounds of fio ended, and begin new ones."""
+        for export, job in list(self.jobs.items()):
+            if not job.running():
+                self.end_fio(export, job)
+                self.start_fio(export)
+        if not self.writer.running():
+            self.faults.append(f"files are not written any more: {self.writer.wait(1).out[-500:]}")
+            self.start_files()
+
+    def end_fio(self, export, job):
+        result = job.wait(NO_PATH_S)
+        self.rounds += 1
+        if result.code:
+            self.faults.append(f"{export}: fio ended with {result.code}: {result.out[-500:]}")
+
+    def stop_files(self):
+        self.client.sh("touch /tmp/files.stop")
+        result = self.writer.wait(NO_PATH_S)
+        if result.code:
+            self.faults.append(f"writing files: {result.out[-500:]}")
+        self.files += int(self.client.sh("wc -l </tmp/files.written || echo 0"))
+
+    def stop(self):
+        for export, job in self.jobs.items():
+            self.end_fio(export, job)
+        self.stop_files()
+        self.check(CHECK_FILES, "files, in the end")
+        self.check(f"umount /mnt && e2fsck -fn {self.nodes[FILES]}", "ext4")
+
+    def lose_power(self):
+        """The client's. What it had not flushed is gone, what it had is not."""
+        self.files += int(self.client.sh("wc -l </tmp/files.written || echo 0"))
+        self.client.vm.kill()
+        self.client.up()
+        self.map()
+        self.start()
+
+
+class Trouble:
+    """What can go wrong; each method mends what it broke."""
+
+    def __init__(self, bed, loads, dice):
+        self.bed, self.loads, self.dice = bed, loads, dice
+        self.client, self.server = bed.client, bed.server
+
+    def kinds(self):
+        """Name and how often."""
+        return {"cut": 6, "carrier": 4, "both_cut": 2, "netem": 6, "disconnect": 4, "server_disconnect": 3,
+                "replace_path": 3, "reload_server": 2, "kill_server": 1, "kill_client": 1}
+
+    def pause(self, least, most):
+        end = time.monotonic() + self.dice.uniform(least, most)
+        while time.monotonic() < end:
+            self.loads.tend()
+            time.sleep(0.2)
+
+    def network(self):
+        return self.dice.randrange(1, 3)
+
+    def path_file(self, network, name):
+        return f"$CLT_CLASS/{SESSION}/paths/{self.client.path(self.server, network)}/{name}"
+
+    def cut(self):
+        net = self.bed.nets[self.network() - 1]
+        net.cut()
+        self.pause(0.1, 8)
+        net.heal()
+
+    def both_cut(self):
+        for net in self.bed.nets:
+            net.cut()
+            self.pause(0, 1)
+        self.pause(0.1, 6)
+        for net in self.bed.nets:
+            net.heal()
+
+    def carrier(self):
+        net = self.bed.nets[self.network() - 1]
+        host = self.dice.choice([self.client, self.server])
+        net.carrier(False, host.vm)
+        self.pause(0.1, 6)
+        net.carrier(True, host.vm)
+
+    def netem(self):
+        network, host = self.network(), self.dice.choice([self.client, self.server])
+        what = self.dice.choice(["loss 1%", "duplicate 3%", "delay 2ms reorder 20%", "corrupt 0.5%",
+                                 "delay 5ms 3ms", "loss 0.5% duplicate 1% corrupt 0.2%"])
+        host.sh(f"host_netem {network} {what}")
+        self.pause(3, 10)
+        host.sh(f"host_netem {network}")
+
+    def disconnect(self):
+        network = self.network()
+        self.client.result(f"sysfs_write {self.path_file(network, 'disconnect')} 1")
+        self.pause(0, 3)
+        self.client.result(f"sysfs_write {self.path_file(network, 'reconnect')} 1")
+
+    def server_disconnect(self):
+        path = self.client.path(self.server, self.network())
+        self.server.result(f"sysfs_write $SRV_CLASS/{SESSION}/paths/{path}/disconnect 1")
+
+    def replace_path(self):
+        network = self.network()
+        self.client.result(f"sysfs_write {self.path_file(network, 'remove_path')} 1")
+        self.pause(0, 3)
+        line = self.client.path(self.server, network)
+        if not hosts.wait(lambda: self.client.works(f"[ -d $CLT_CLASS/{SESSION}/paths/{line} ] || "
+                                                    f"sysfs_write $CLT_CLASS/{SESSION}/add_path {line}"), BACK_S):
+            self.loads.faults.append(f"path {line} cannot be added again")
+
+    def reload_server(self):
+        self.server.sh("module_gone rnbd-server rtrs-server", 60)
+        self.pause(0, 3)
+        self.server.serve()
+
+    def kill_server(self):
+        self.server.vm.kill()
+        self.server.up()
+        serve(self.server)
+
+    def kill_client(self):
+        self.loads.lose_power()
+
+    def settle(self):
+        """Every path comes back, whatever was done to it."""
+        start = time.monotonic()
+        while not all(self.bed.path_returned(self.loads.ktap, SESSION, network) for network in (1, 2)):
+            self.loads.tend()
+            if time.monotonic() - start > BACK_S * hosts.slowness:
+                return False
+            time.sleep(0.2)
+        return True
+
+
+def serve(server):
+    server.sh(EXPORT.format(mb=DISK_MB))
+    server.serve()
+
+
+def body(ktap, rig):
+    dice = random.Random(SEED)
+    ktap.note(f"{MINUTES:g} minutes, seed {SEED}")
+    bed = hosts.Bed(rig, mem="768M", disk_mb=DISK_MB * len(EXPORTS), serve=False)
+    serve(bed.server)
+    loads = Loads(bed, ktap)
+    loads.map()
+    bed.client.sh(f"mkfs.ext4 -q {loads.nodes[FILES]}")
+    loads.start()
+    trouble = Trouble(bed, loads, dice)
+    kinds, weights = zip(*trouble.kinds().items())
+    happened = dict.fromkeys(kinds, 0)
+    # Each kind once, then as the dice fall.
+    agenda = itertools.chain(dice.sample(kinds, len(kinds)), iter(lambda: dice.choices(kinds, weights)[0], None))
+    end = time.monotonic() + 60 * MINUTES
+    lost = []
+    while time.monotonic() < end and not lost:
+        kind = next(agenda)
+        ktap.note(f"{end - time.monotonic():5.0f} s left: {kind}")
+        getattr(trouble, kind)()
+        happened[kind] += 1
+        # Not always: the next thing may go wrong while this one is being mended.
+        if dice.random() < 0.7 and not trouble.settle():
+            lost.append(f"after {kind}: not all paths are back")
+        trouble.pause(0, 2)
+        rig.check()
+    ktap.check("every path came back", not lost and trouble.settle(), "\n".join(lost))
+    stats = f"$CLT_CLASS/{SESSION}/stats"
+    ktap.note(bed.client.sh(f"for file in reconnects fences failovers timeouts; do echo $file: $(cat {stats}/$file); done"))
+    loads.stop()
+    ktap.note(f"{loads.rounds} rounds of fio, {loads.files} files; " +
+              ", ".join(f"{count} {kind}" for kind, count in happened.items()))
+    ktap.check("no I/O failed, no byte was wrong", not loads.faults, "\n".join(loads.faults))
+    ktap.check("all kinds of trouble have been", all(happened.values()) or MINUTES < 5)
+    ktap.check("everything is unmapped", all([bed.client.works(f"unmap_device {node}", 60)
+                                              for node in loads.nodes.values()]))
+    ktap.check("both sides unload", all([host.works("rtrs_unload", 60) for host in (bed.client, bed.server)]))
+
+
+sys.exit(hosts.test(5, body))
