@@ -143,10 +143,19 @@ def build_agent(out):
                     HERE / "agent.c"], check=True)
 
 
-def tool_files():
+def stock_modules(image, release, names, directory):
+    """More modules of the kernel, with what they depend on, unpacked there; their paths."""
+    source, paths = image / "lib/modules" / release, []
+    for file in sorted(set(module_closure(source, names)) - set(module_closure(source, MODULES))):
+        paths.append(pathlib.Path(directory) / os.path.basename(file).removesuffix(".xz"))
+        paths[-1].write_bytes(read_module(source / file))
+    return paths
+
+
+def tool_files(names):
     """{path in the guest: path on the host} of tools and libraries."""
     files = {}
-    for name in TOOLS:
+    for name in names:
         path = find_tool(name)
         if path:
             files[path] = os.path.realpath(path)
@@ -166,9 +175,7 @@ def write_base(out, stage, image, release, files):
     cpio.file("etc/group", b"root:x:0:\ndisk:x:6:\n")
     if os.path.exists("/etc/mke2fs.conf"):
         cpio.copy("etc/mke2fs.conf", "/etc/mke2fs.conf")
-    for guest, host in sorted(files.items()):
-        guest = guest.lstrip("/")
-        cpio.copy(guest if guest.startswith("usr/") else "usr/" + guest, host)
+    add_files(cpio, files)
     # Not busybox's shell: it runs its own ip, dd and so on before any in PATH.
     cpio.link("usr/bin/sh", "dash")
     for name in KMOD_LINKS:
@@ -189,6 +196,12 @@ def write_base(out, stage, image, release, files):
     cpio.end()
 
 
+def add_files(cpio, files):
+    for guest, host in sorted(files.items()):
+        guest = guest.lstrip("/")
+        cpio.copy(guest if guest.startswith("usr/") else "usr/" + guest, host)
+
+
 def add_tree(cpio, root, prefix):
     for path in sorted(root.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
@@ -197,7 +210,7 @@ def add_tree(cpio, root, prefix):
 
 def base(image, release):
     """Cached directory with the base archive and the tree of its modules."""
-    files = tool_files()
+    files = tool_files(TOOLS)
     key = hashlib.sha256(image.name.encode())
     for path in [*sorted(files.values()), find_tool("busybox"),
                  HERE / "agent.c", HERE / "init", __file__]:
@@ -241,17 +254,18 @@ def write_overlay(cpio, tree, release, modules, programs):
         cpio.copy(f"usr/sbin/{path.name}", path)
     for path in [*sorted(SELFTESTS.glob("*.sh")), SELFTESTS / "config"]:
         cpio.copy(f"selftests/{path.name}", path)
-    for name in ("rtrs", "rnbd", "vm"):
+    for name in ("rtrs", "rnbd", "vm", "bench"):
         if (SELFTESTS / name).is_dir():
             add_tree(cpio, SELFTESTS / name, f"selftests/{name}")
 
 
-def write(out_path, image, release, modules, programs):
-    """The whole initramfs: base, our modules and programs, the selftests."""
+def write(out_path, image, release, modules, programs, tools):
+    """The whole initramfs: base, our modules and programs, more tools of the host, the selftests."""
     made = base(image, release)
     with open(out_path, "wb") as out:
         with open(made / "base.cpio", "rb") as src:
             shutil.copyfileobj(src, out, 1 << 20)
         cpio = Cpio(out)
         write_overlay(cpio, made, release, modules, programs)
+        add_files(cpio, dict(tool_files(tools).items() - tool_files(TOOLS).items()))
         cpio.end()

@@ -522,6 +522,7 @@ class System:
     `modules` lists directories with them; one in a later directory replaces one
     of the same name. Without it they are those of this tree, for use and for tests.
     The kernel's configuration tells whether it looks for bugs (tools/debug-kernel).
+    Before it is first booted `modules`, `programs` and `tools` can be added to.
     """
 
     def __init__(self, directory, kver, modules=None):
@@ -540,6 +541,8 @@ class System:
         by_name = {path.name: path for part in modules or ours
                    for path in pathlib.Path(part).glob("*.ko")}
         self.modules = sorted(by_name.values())
+        self.programs = list((build_dir() / "tools").glob("rnbd"))
+        self.tools = []             # of the host, more than every VM has
         self.directory = directory
         self._initrd = None
         self._lock = threading.Lock()
@@ -550,16 +553,18 @@ class System:
             if not self._initrd:
                 handle, path = tempfile.mkstemp(prefix="initrd.", dir=self.directory)
                 os.close(handle)
-                initrd.write(path, self.image, self.release, self.modules,
-                             list((build_dir() / "tools").glob("rnbd")))
+                initrd.write(path, self.image, self.release, self.modules, self.programs, self.tools)
                 self._initrd = path
             return self._initrd
 
 
 class Rig:
-    """The VMs and networks of one test or series of tests, and their usual system."""
+    """The VMs and networks of one test or series of tests, and their usual system.
 
-    def __init__(self, kver="6.12"):
+    With accel="icount" a VM of one processor counts: an instruction is a nanosecond of its time.
+    """
+
+    def __init__(self, kver="6.12", accel=None):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="rtrs-vm."))
         self.vms, self.networks, self.children = [], [], []
         self._lock = threading.RLock()
@@ -567,8 +572,8 @@ class Rig:
         atexit.register(self.close)
         self.system = System(self.dir, kver)
         self.release = self.system.release
-        self.accel = "tcg"
-        self.accel = choose_accel(self)
+        self.accel = accel or "tcg"
+        self.accel = accel or choose_accel(self)
 
     def __enter__(self):
         return self
@@ -625,6 +630,10 @@ class Rig:
 def accel_args(accel):
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
+    # Every round of a string instruction would count.
+    if accel == "icount":
+        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
+                "-cpu", "max,-cx16,-erms,-fsrm"]
     # QEMU 7.2 leaves the flags that CMPXCHG16B does not set to garbage: the low
     # half of whatever was added last. An interrupt right after it (SLUB's
     # fast path, thousands of times a second) then stores and loads NT, TF or
