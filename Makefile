@@ -13,6 +13,8 @@ C	?=
 TESTS	?=
 MINUTES	?= 30
 SEED	?=
+OLD	?=
+NEW	?=
 
 build_dir := $(abspath $(BUILD))
 jobs	  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -20,7 +22,7 @@ kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
 kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop soak deb demo help clean FORCE
+.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop soak bench bench-compare deb demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -43,11 +45,12 @@ tools:
 	@tools/deps tools
 	@$(MAKE) -s -C tools/rnbd
 
-## check	Run the unit tests of the pure code and of the tool in user space, under 30 s
+## check	Run the unit tests of the pure code, the tool and the bench in user space, under 30 s
 check: tools
 	@tools/deps check
 	@$(MAKE) -s -C selftests/unit check
 	@$(MAKE) -s -C tools/rnbd check
+	@cd selftests/bench && python3 -B test_figures.py
 
 ## fuzz		Run the decoders against libFuzzer without end, in user space
 fuzz:
@@ -80,6 +83,15 @@ soak:
 	+@$(MAKE) -s modules test-modules tools KVER="$(or $(KVER),6.12)"
 	@BUILD=$(build_dir) KVER="$(or $(KVER),6.12)" selftests/vm/tests/soak.py $(MINUTES) $(SEED)
 
+## bench		Instructions per I/O of ours and of others: build/bench/results.json
+bench:
+	@tools/deps build vm interop bench
+	@BUILD=$(build_dir) selftests/bench/bench.py $(if $(KVER),--kver "$(KVER)")
+
+## bench-compare	What differs between two results: make bench-compare OLD=a.json NEW=b.json
+bench-compare:
+	@selftests/bench/compare.py "$(OLD)" "$(NEW)"
+
 ## deb		Build the Debian packages: build/deb/*.deb
 deb:
 	@tools/deps build deb
@@ -106,4 +118,5 @@ help:
 	@echo "W=1 C=1                more warnings, sparse"
 	@echo "TESTS=<pattern>        run only the tests whose name matches (shell pattern)"
 	@echo "MINUTES=<n> SEED=<n>   how long make soak takes; to repeat one"
+	@echo "OLD=<file> NEW=<file>  results.json of two runs of make bench"
 	@echo "BUILD=<dir>            where to build (default: build)"

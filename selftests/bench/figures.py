@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures of the benchmark: what they are, as text, and what changed between two runs of it.
+
+A row is a dict: contender, mtu (of the network), load, and one number for each of QUANTITIES.
+"""
+
+import collections
+
+FORMAT = 1
+# In a row, per I/O: name, what it is, decimals, and what one unit of the table is.
+Quantity = collections.namedtuple("Quantity", "name words decimals unit")
+QUANTITIES = [Quantity("instructions", "thousand instructions per I/O", 1, 1000),
+              Quantity("packets", "packets per I/O", 1, 1),
+              Quantity("switches", "context switches per I/O", 2, 1)]
+# Less than this part of a figure is the noise of a repeated run.
+NOISE = 0.01
+
+
+def per_io(short, long, ios):
+    """What an I/O costs, from what `ios` of them cost and twice as many: start and end cancel out."""
+    if ios <= 0 or len(short) != len(long):
+        raise ValueError("no difference to take")
+    return [(more - less) / ios for less, more in zip(short, long)]
+
+
+def rdma_mtu(mtu):
+    """The largest that fits into packets of a network, with 84 bytes of headers as rxe counts them."""
+    return max(size for size in (256, 512, 1024, 2048, 4096) if size + 84 <= mtu)
+
+
+def in_order(values):
+    return list(dict.fromkeys(values))
+
+
+def grid(rows, mtu, quantity):
+    """Head and lines of the table of one quantity; "-" where nothing was measured."""
+    rows = [row for row in rows if row["mtu"] == mtu]
+    loads = in_order(row["load"] for row in rows)
+    found = {(row["contender"], row["load"]): row.get(quantity.name) for row in rows}
+
+    def cell(contender, load):
+        value = found.get((contender, load))
+        return "-" if value is None else f"{value / quantity.unit:.{quantity.decimals}f}"
+
+    return (["contender", *loads],
+            [[name, *(cell(name, load) for load in loads)]
+             for name in in_order(row["contender"] for row in rows)])
+
+
+def columns(head, lines):
+    """Aligned text; the first column to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *lines)]
+    return "\n".join("  ".join(cell.rjust(width) if at else cell.ljust(width)
+                               for at, (cell, width) in enumerate(zip(line, widths)))
+                     for line in [head, *lines])
+
+
+def text(rows):
+    """All tables."""
+    parts = []
+    for mtu in in_order(row["mtu"] for row in rows):
+        for quantity in QUANTITIES:
+            parts.append(f"MTU {mtu} (RDMA {rdma_mtu(mtu)}), {quantity.words}:\n"
+                         + columns(*grid(rows, mtu, quantity)))
+    return "\n\n".join(parts)
+
+
+def key(row):
+    return f"{row['contender']} mtu={row['mtu']} {row['load']}"
+
+
+def compare(old, new):
+    """Text about two results: what they are of, and figures that differ by more than noise."""
+    lines = [f"{name}: {old.get(name)} -> {new.get(name)}"
+             for name in in_order([*old, *new])
+             if name not in ("rows", "date", "errors") and old.get(name) != new.get(name)]
+    before, after = ({key(row): row for row in results["rows"]} for results in (old, new))
+    changes = []
+    for name in in_order([*before, *after]):
+        if name not in before or name not in after:
+            lines.append(f"only {'before' if name in before else 'after'}: {name}")
+            continue
+        was, now = (rows[name]["instructions"] for rows in (before, after))
+        if abs(now - was) > NOISE * was:
+            changes.append((name, was, now))
+    table = [[name, f"{was / 1000:.1f}", f"{now / 1000:.1f}", f"{100 * (now - was) / was:+.1f} %"]
+             for name, was, now in sorted(changes, key=lambda change: change[2] / change[1])]
+    if table:
+        lines.append(columns(["thousand instructions per I/O", "before", "after", "change"], table))
+    same = len(before.keys() & after.keys()) - len(changes)
+    lines.append(f"{len(changes)} differ, {same} within {100 * NOISE:g} %")
+    return "\n".join(lines)
