@@ -31,6 +31,9 @@ CONTENDERS = [
     Contender("rnbd-y", "ours", "rnbd always_invalidate=Y"),
     Contender("mainline-n", "mainline", "rnbd always_invalidate=N"),
     Contender("mainline-y", "mainline", "rnbd always_invalidate=Y"),
+    Contender("nvme-rdma", "stock", "nvme rdma"),
+    Contender("nvme-tcp", "stock", "nvme tcp"),
+    Contender("nbd", "stock", "nbd"),
 ]
 Load = collections.namedtuple("Load", "name rw bs depth ios")
 LOADS = [
@@ -45,6 +48,9 @@ LOADS = [
 ]
 MTUS = [1500, 9000]
 MEMORY, DISK_MB = "1024M", 64
+# What the contenders named stock are, of the kernel and of the host.
+STOCK_MODULES = ["nvme_rdma", "nvmet_rdma", "nvme_tcp", "nvmet_tcp", "nbd"]
+STOCK_TOOLS = ["nbd-server", "nbd-client"]
 
 
 def measure(sh, device, load):
@@ -68,8 +74,16 @@ class Bench:
         self.start = time.monotonic()
 
     def system(self, kind):
-        modules = [vmlib.mainline(self.rig.release)] if kind == "mainline" else None
-        return vmlib.System(self.rig.dir, self.rig.release, modules)
+        """What a VM with these modules boots; with stock ones it has none of ours."""
+        release = self.rig.release
+        if kind == "ours":
+            return vmlib.System(self.rig.dir, release)
+        if kind == "mainline":
+            return vmlib.System(self.rig.dir, release, [vmlib.mainline(release)])
+        system = vmlib.System(self.rig.dir, release, [])
+        system.modules += initrd.stock_modules(system.image, release, STOCK_MODULES, self.rig.dir)
+        system.tools += STOCK_TOOLS
+        return system
 
     def say(self, words):
         print(f"[{time.monotonic() - self.start:5.0f} s] {words}", flush=True)

@@ -538,7 +538,7 @@ class System:
         self.memory = DEBUG_MEMORY if slow else 1
         self.cmdline = f"{DEBUG_CMDLINE} rtrs.slowness={self.slowness}" if slow else ""
         ours = [build_dir() / release / kind for kind in ("modules", "selftests")]
-        by_name = {path.name: path for part in modules or ours
+        by_name = {path.name: path for part in (ours if modules is None else modules)
                    for path in pathlib.Path(part).glob("*.ko")}
         self.modules = sorted(by_name.values())
         self.programs = list((build_dir() / "tools").glob("rnbd"))
