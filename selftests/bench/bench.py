@@ -34,6 +34,7 @@ CONTENDERS = [
     Contender("nvme-rdma", "stock", "nvme rdma"),
     Contender("nvme-tcp", "stock", "nvme tcp"),
     Contender("nbd", "stock", "nbd"),
+    Contender("floor", "ours", "floor"),
 ]
 Load = collections.namedtuple("Load", "name rw bs depth ios")
 LOADS = [

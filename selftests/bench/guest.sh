@@ -67,6 +67,11 @@ bench_nbd() {
 	wait_for 20 test "$(blockdev --getsize64 /dev/nbd0)" -gt 0 && echo /dev/nbd0
 }
 
+# bench_floor: no block device at all, messages only
+bench_floor() {
+	modprobe rtrs-floor && echo floor
+}
+
 # bench_counters: packets so far, context switches so far
 bench_counters() {
 	cat /sys/class/net/[cs]1/statistics/tx_packets /proc/stat |
@@ -74,17 +79,33 @@ bench_counters() {
 }
 
 # bench_measure <device> <fio's rw> <block size> <depth> <I/Os>: prints the instructions, packets
-# and context switches of all of them. Fio tells its time, that is instructions, in milliseconds.
+# and context switches of all of them
 bench_measure() {
-	local before ns
+	local before ns how=fio
+	[ "$1" != floor ] || how=floor
 	before=$(bench_counters)
+	ns=$("bench_by_$how" "$@") && [ -n "$ns" ] &&
+	echo "$ns $before $(bench_counters)" | awk '{ print $1, $4 - $2, $5 - $3 }'
+}
+
+# bench_by_fio: as bench_measure, prints fio's time, which is in milliseconds
+bench_by_fio() {
 	fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" \
 		--iodepth="$4" --number_ios="$5" --io_size=100G --norandommap --randrepeat=1 \
 		--output-format=terse --output=/tmp/fio.out || {
 		cat /tmp/fio.out >&2
 		return 1
 	}
-	ns=$(awk -F ';' -v kb=$(($3 * $5 / 1024)) \
-		'/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 + $50) }' /tmp/fio.out)
-	[ -n "$ns" ] && echo "$ns $before $(bench_counters)" | awk '{ print $1, $4 - $2, $5 - $3 }'
+	awk -F ';' -v kb=$(($3 * $5 / 1024)) \
+		'/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 + $50) }' /tmp/fio.out
+}
+
+# bench_by_floor: as bench_measure, prints the module's time
+bench_by_floor() {
+	local run=$DEBUGFS/rtrs-floor/run
+	sysfs_write "$run" "$BENCH_CLIENT $BENCH_SERVER ${2#rand} $3 $4 $5" || {
+		echo "rtrs-floor: $sysfs_error" >&2
+		return 1
+	}
+	cat "$run"
 }
