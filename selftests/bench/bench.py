@@ -3,8 +3,9 @@
 """Instructions per I/O of this transport and of others, on one deterministic machine.
 
 For each contender and network MTU a VM boots with one virtual CPU on which an instruction takes
-a nanosecond; client and server both live in it (guest.sh). Each load runs with n I/Os and with
-2n; the difference is what n cost. See Documentation/performance.rst.
+a nanosecond; client and server both live in it (guest.sh), and a plugin of QEMU counts what runs
+where (plugin.c). Each load runs with n I/Os and with 2n; the difference is what n cost. See
+Documentation/performance.rst.
 """
 
 import argparse
@@ -22,30 +23,34 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "vm")]
 import figures
 import initrd
+import report
+import symbols
 import vmlib
 
-# Whose modules the VM has, which function of guest.sh sets it up, and with what.
-Contender = collections.namedtuple("Contender", "name modules how")
+# Whose modules the VM has, which function of guest.sh sets it up and with what, and how the names
+# of its own modules begin.
+Contender = collections.namedtuple("Contender", "name modules how own")
+RTRS = ("rtrs_", "rnbd_")
 CONTENDERS = [
-    Contender("rnbd-n", "ours", "rnbd always_invalidate=N"),
-    Contender("rnbd-y", "ours", "rnbd always_invalidate=Y"),
-    Contender("mainline-n", "mainline", "rnbd always_invalidate=N"),
-    Contender("mainline-y", "mainline", "rnbd always_invalidate=Y"),
-    Contender("nvme-rdma", "stock", "nvme rdma"),
-    Contender("nvme-tcp", "stock", "nvme tcp"),
-    Contender("nbd", "stock", "nbd"),
-    Contender("floor", "ours", "floor"),
+    Contender("rnbd-n", "ours", "rnbd always_invalidate=N", RTRS),
+    Contender("rnbd-y", "ours", "rnbd always_invalidate=Y", RTRS),
+    Contender("mainline-n", "mainline", "rnbd always_invalidate=N", RTRS),
+    Contender("mainline-y", "mainline", "rnbd always_invalidate=Y", RTRS),
+    Contender("nvme-rdma", "stock", "nvme rdma", ("nvme",)),
+    Contender("nvme-tcp", "stock", "nvme tcp", ("nvme",)),
+    Contender("nbd", "stock", "nbd", ("nbd",)),
+    Contender("floor", "ours", "floor", ("rtrs_floor",)),
 ]
 Load = collections.namedtuple("Load", "name rw bs depth ios")
 LOADS = [
-    Load("read-4k-qd1", "randread", 4096, 1, 3000),
-    Load("write-4k-qd1", "randwrite", 4096, 1, 3000),
-    Load("read-4k-qd32", "randread", 4096, 32, 6000),
-    Load("write-4k-qd32", "randwrite", 4096, 32, 6000),
-    Load("seqread-128k-qd4", "read", 131072, 4, 400),
-    Load("seqwrite-128k-qd4", "write", 131072, 4, 400),
-    Load("seqread-1m-qd4", "read", 1048576, 4, 60),
-    Load("seqwrite-1m-qd4", "write", 1048576, 4, 60),
+    Load("read-4k-qd1", "randread", 4096, 1, 1500),
+    Load("write-4k-qd1", "randwrite", 4096, 1, 1500),
+    Load("read-4k-qd32", "randread", 4096, 32, 3000),
+    Load("write-4k-qd32", "randwrite", 4096, 32, 3000),
+    Load("seqread-128k-qd4", "read", 131072, 4, 200),
+    Load("seqwrite-128k-qd4", "write", 131072, 4, 200),
+    Load("seqread-1m-qd4", "read", 1048576, 4, 40),
+    Load("seqwrite-1m-qd4", "write", 1048576, 4, 40),
 ]
 MTUS = [1500, 9000]
 MEMORY, DISK_MB = "1024M", 64
@@ -54,14 +59,29 @@ STOCK_MODULES = ["nvme_rdma", "nvmet_rdma", "nvme_tcp", "nvmet_tcp", "nbd"]
 STOCK_TOOLS = ["nbd-server", "nbd-client"]
 
 
-def measure(sh, device, load):
-    """The row of one load, but for whose it is."""
-    words = f"bench_measure {device} {load.rw} {load.bs} {load.depth} "
-    short, long = ([float(word) for word in sh(words + str(count)).split()]
-                   for count in (load.ios, 2 * load.ios))
-    costs = figures.per_io(short, long, load.ios)
-    return {"load": load.name, "ios": load.ios,
-            **{quantity.name: round(cost, 3) for quantity, cost in zip(figures.QUANTITIES, costs)}}
+class Guest:
+    """A VM with a contender up."""
+
+    def __init__(self, vm, counts, contender, mtu):
+        self.vm, self.counts, self.contender = vm, counts, contender
+        self.device = self.sh(f"bench_up {mtu} {DISK_MB} {contender.how}").splitlines()[-1]
+        self.symbols = symbols.Symbols(vm.run("cat /proc/kallsyms", 120, check=True).out)
+
+    def sh(self, command):
+        return self.vm.lib(f". /selftests/bench/guest.sh; {command}", 300, check=True).out.strip()
+
+    def once(self, load, ios):
+        """What so many I/Os took, and by function."""
+        self.counts.unlink(missing_ok=True)
+        words = self.sh(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios}").split()
+        return (dict(zip(("nanoseconds", "packets", "switches"), map(float, words))),
+                symbols.by_function(symbols.read_counts(self.counts.read_text()), self.symbols))
+
+    def measure(self, load):
+        """The row of one load, but for whose it is."""
+        short, long = self.once(load, load.ios), self.once(load, 2 * load.ios)
+        costs, functions = (figures.per_io(*pair, load.ios) for pair in zip(short, long))
+        return {"load": load.name, "ios": load.ios, **figures.row(costs, functions, self.contender.own)}
 
 
 class Bench:
@@ -70,20 +90,24 @@ class Bench:
     def __init__(self, rig, options):
         self.rig, self.options = rig, options
         self.jobs = [(contender, mtu) for mtu in options.mtus for contender in options.contenders]
+        compile_c("count.c", rig.dir / "count", "-static")
         self.systems = {kind: self.system(kind) for kind in {job[0].modules for job in self.jobs}}
         self.done, self.errors = {}, []
+        self.plugin = rig.dir / "plugin.so"
+        compile_c("plugin.c", self.plugin, "-shared", "-fPIC", "-fvisibility=hidden")
         self.start = time.monotonic()
 
     def system(self, kind):
         """What a VM with these modules boots; with stock ones it has none of ours."""
         release = self.rig.release
-        if kind == "ours":
-            return vmlib.System(self.rig.dir, release)
+        modules = {"ours": None, "mainline": [], "stock": []}[kind]
         if kind == "mainline":
-            return vmlib.System(self.rig.dir, release, [vmlib.mainline(release)])
-        system = vmlib.System(self.rig.dir, release, [])
-        system.modules += initrd.stock_modules(system.image, release, STOCK_MODULES, self.rig.dir)
-        system.tools += STOCK_TOOLS
+            modules.append(vmlib.mainline(release))
+        system = vmlib.System(self.rig.dir, release, modules)
+        system.programs.append(self.rig.dir / "count")
+        if kind == "stock":
+            system.modules += initrd.stock_modules(system.image, release, STOCK_MODULES, self.rig.dir)
+            system.tools += STOCK_TOOLS
         return system
 
     def say(self, words):
@@ -93,17 +117,15 @@ class Bench:
         """All loads on one contender, in a VM of its own."""
         vm = self.rig.vm(f"{contender.name}-{mtu}", mem=MEMORY, start=False,
                          system=self.systems[contender.modules])
+        counts = self.rig.dir / f"{vm.name}.counts"
+        vm.qemu = ["-plugin", f"file={self.plugin},out={counts}"]
         vm.start()
-
-        def sh(command):
-            return vm.lib(f". /selftests/bench/guest.sh; {command}", 300, check=True).out.strip()
-
-        device = sh(f"bench_up {mtu} {DISK_MB} {contender.how}").splitlines()[-1]
+        guest = Guest(vm, counts, contender, mtu)
         for load in self.options.loads:
-            row = measure(sh, device, load)
+            row = guest.measure(load)
             self.done.setdefault((contender, mtu), []).append(
                 {"contender": contender.name, "mtu": mtu, **row})
-            self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions")
+            self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions per I/O")
         splats = vm.splats()
         vm.kill()
         if splats:
@@ -138,6 +160,10 @@ class Bench:
                              "loads": {load.name: load._asdict() for load in self.options.loads}},
                 "errors": self.errors,
                 "rows": self.rows()}
+
+
+def compile_c(source, out, *flags):
+    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out, HERE / source], check=True)
 
 
 def output(*command):
@@ -188,7 +214,8 @@ def main():
     out = vmlib.build_dir() / "bench"
     out.mkdir(parents=True, exist_ok=True)
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    print("\n" + figures.text(results["rows"]) + f"\n\n{out}/results.json")
+    (out / "report.html").write_text(report.page(results))
+    print("\n" + figures.text(results["rows"]) + f"\n\n{out}/results.json\n{out}/report.html")
     for error in bench.errors:
         print(f"bench: {error}", file=sys.stderr)
     return 1 if bench.errors else 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of the benchmark: what they are, as text, and what changed between two runs of it.
 
-A row is a dict: contender, mtu (of the network), load, and one number for each of QUANTITIES.
+A row is a dict: contender, mtu (of the network), load, a number for each of QUANTITIES, and what
+of the instructions is whose: modules {name: number}, functions [[module, name, number]].
 """
 
 import collections
@@ -10,6 +11,8 @@ FORMAT = 1
 # In a row, per I/O: name, what it is, decimals, and what one unit of the table is.
 Quantity = collections.namedtuple("Quantity", "name words decimals unit")
 QUANTITIES = [Quantity("instructions", "thousand instructions per I/O", 1, 1000),
+              Quantity("own", "thousand of these in the contender's own modules", 2, 1000),
+              Quantity("idle", "thousand nanoseconds per I/O without anything to do", 1, 1000),
               Quantity("packets", "packets per I/O", 1, 1),
               Quantity("switches", "context switches per I/O", 2, 1)]
 # Less than this part of a figure is the noise of a repeated run.
@@ -17,10 +20,34 @@ NOISE = 0.01
 
 
 def per_io(short, long, ios):
-    """What an I/O costs, from what `ios` of them cost and twice as many: start and end cancel out."""
-    if ios <= 0 or len(short) != len(long):
-        raise ValueError("no difference to take")
-    return [(more - less) / ios for less, more in zip(short, long)]
+    """What an I/O costs, from what `ios` of them cost and twice as many: start and end cancel out.
+
+    Both are dicts; what one of them lacks has not happened there.
+    """
+    if ios <= 0:
+        raise ValueError(f"no difference to take between {ios} I/Os and none")
+    return {name: (long.get(name, 0) - short.get(name, 0)) / ios for name in {**short, **long}}
+
+
+def row(costs, functions, own, most=60):
+    """What a row says of the costs of an I/O, and of its instructions by (module, function).
+
+    `own` is how the names of the contender's modules begin; of the functions the `most` expensive
+    ones are kept.
+    """
+    modules = collections.Counter()
+    for (module, _), cost in functions.items():
+        modules[module] += cost
+    total = sum(modules.values())
+    top = sorted(functions.items(), key=lambda item: -item[1])[:most]
+    # Fio tells milliseconds: what is below the total is that.
+    return {"instructions": round(total, 1),
+            "own": round(sum(cost for name, cost in modules.items() if name.startswith(own)), 1),
+            "idle": round(max(0, costs["nanoseconds"] - total), 1),
+            "packets": round(costs["packets"], 3),
+            "switches": round(costs["switches"], 3),
+            "modules": {name: round(cost, 1) for name, cost in modules.most_common()},
+            "functions": [[*name, round(cost, 1)] for name, cost in top]}
 
 
 def rdma_mtu(mtu):

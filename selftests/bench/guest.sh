@@ -6,7 +6,7 @@
 #
 #	LIB_ONLY=1; . /selftests/lib.sh; . /selftests/bench/guest.sh
 #	bench_up 1500 64 rnbd always_invalidate=N		# prints the device
-#	bench_measure read /dev/rnbd0 randread 4096 1 2000	# prints "<instructions> <packets> <switches>"
+#	bench_measure read /dev/rnbd0 randread 4096 1 2000	# prints "<nanoseconds> <packets> <switches>"
 
 BENCH_CLIENT=10.1.0.1
 BENCH_SERVER=10.1.0.2
@@ -78,8 +78,8 @@ bench_counters() {
 		awk 'NF == 1 { packets += $1 } $1 == "ctxt" { print packets, $2 }'
 }
 
-# bench_measure <device> <fio's rw> <block size> <depth> <I/Os>: prints the instructions, packets
-# and context switches of all of them
+# bench_measure <device> <fio's rw> <block size> <depth> <I/Os>: prints the nanoseconds, packets
+# and context switches of all of them; the plugin counts instructions
 bench_measure() {
 	local before ns how=fio
 	[ "$1" != floor ] || how=floor
@@ -90,7 +90,7 @@ bench_measure() {
 
 # bench_by_fio: as bench_measure, prints fio's time, which is in milliseconds
 bench_by_fio() {
-	fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" \
+	count fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" \
 		--iodepth="$4" --number_ios="$5" --io_size=100G --norandommap --randrepeat=1 \
 		--output-format=terse --output=/tmp/fio.out || {
 		cat /tmp/fio.out >&2
@@ -102,10 +102,7 @@ bench_by_fio() {
 
 # bench_by_floor: as bench_measure, prints the module's time
 bench_by_floor() {
-	local run=$DEBUGFS/rtrs-floor/run
-	sysfs_write "$run" "$BENCH_CLIENT $BENCH_SERVER ${2#rand} $3 $4 $5" || {
-		echo "rtrs-floor: $sysfs_error" >&2
-		return 1
-	}
-	cat "$run"
+	local run="$DEBUGFS/rtrs-floor/run"
+	echo "$BENCH_CLIENT $BENCH_SERVER ${2#rand} $3 $4 $5" >/tmp/floor &&
+	count dd if=/tmp/floor of="$run" bs=4k conv=notrunc status=none && cat "$run"
 }

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Unit tests of figures.py."""
+"""Unit tests of what computes, compares and shows figures."""
 
 import unittest
 
 import figures
+import symbols
 
 
 def row(contender, load, instructions, mtu=1500):
-    return {"contender": contender, "mtu": mtu, "load": load, "instructions": instructions,
-            "packets": 8.04, "switches": 0.125}
+    return {"contender": contender, "mtu": mtu, "load": load, "instructions": instructions, "own": 2515,
+            "idle": 0, "packets": 8.04, "switches": 0.125}
 
 
 def results(*rows, **more):
@@ -18,12 +19,53 @@ def results(*rows, **more):
 
 class PerIo(unittest.TestCase):
     def test_start_and_end_cancel_out(self):
-        self.assertEqual(figures.per_io([1000 + 10 * 7, 3], [1000 + 20 * 7, 23], 10), [7, 2])
+        self.assertEqual(figures.per_io({"a": 1000 + 10 * 7}, {"a": 1000 + 20 * 7}, 10), {"a": 7})
+
+    def test_what_one_run_lacks(self):
+        self.assertEqual(figures.per_io({"start": 20}, {"rare": 30}, 10), {"start": -2, "rare": 3})
 
     def test_nothing_to_take_a_difference_of(self):
-        for short, long, ios in ([1], [2], 0), ([1], [2, 3], 10):
-            with self.assertRaises(ValueError):
-                figures.per_io(short, long, ios)
+        with self.assertRaises(ValueError):
+            figures.per_io({"a": 1}, {"a": 2}, 0)
+
+
+class Row(unittest.TestCase):
+    COSTS = {"nanoseconds": 120.5, "packets": 8, "switches": 2}
+    FUNCTIONS = {("kernel", "f"): 40, ("rtrs_core", "g"): 10, ("rtrs_client", "h"): 20, ("user", "u"): 30}
+
+    def test_own_modules_idle_and_order(self):
+        row = figures.row(self.COSTS, self.FUNCTIONS, ("rtrs_", "rnbd_"), 2)
+        self.assertEqual(row, {
+            "instructions": 100, "own": 30, "idle": 20.5, "packets": 8, "switches": 2,
+            "modules": {"kernel": 40, "user": 30, "rtrs_client": 20, "rtrs_core": 10},
+            "functions": [["kernel", "f", 40], ["user", "u", 30]]})
+
+    def test_never_less_than_no_idleness(self):
+        self.assertEqual(figures.row({**self.COSTS, "nanoseconds": 99}, self.FUNCTIONS, ("x",))["idle"], 0)
+
+
+class Symbols(unittest.TestCase):
+    SYMBOLS = symbols.Symbols("""\
+ffffffff81000100 T second
+ffffffff81000000 T first
+ffffffff81000000 t same_address
+ffffffff81000080 d data
+ffffffffc0000000 t probe\t[rtrs_core]
+""")
+
+    def test_of(self):
+        for addr, found in ((0xffffffff81000000, ("kernel", "first")),
+                            (0xffffffff810000ff, ("kernel", "first")),
+                            (0xffffffff81000100, ("kernel", "second")),
+                            (0xffffffffc0000010, ("rtrs_core", "probe")),
+                            (0xffffffff80ffffff, ("kernel", "?")),
+                            (0, symbols.USER)):
+            self.assertEqual(self.SYMBOLS.of(addr), found, hex(addr))
+
+    def test_counts_add_up(self):
+        counts = symbols.read_counts("ffffffff81000000 3\nffffffff81000080 4\n0 5\n")
+        self.assertEqual(symbols.by_function(counts, self.SYMBOLS),
+                         {("kernel", "first"): 7, symbols.USER: 5})
 
 
 class Tables(unittest.TestCase):
@@ -46,9 +88,9 @@ class Tables(unittest.TestCase):
     def test_text_has_every_mtu_and_quantity(self):
         text = figures.text(self.ROWS)
         for words in ("MTU 1500 (RDMA 1024), thousand instructions per I/O:",
-                      "MTU 9000 (RDMA 4096), packets per I/O:", "0.12"):
+                      "MTU 9000 (RDMA 4096), packets per I/O:", "2.5", "0.12"):
             self.assertIn(words, text)
-        self.assertEqual(text.count("MTU "), 6)
+        self.assertEqual(text.count("MTU "), 2 * len(figures.QUANTITIES))
 
 
 class Compare(unittest.TestCase):

@@ -287,6 +287,7 @@ class Vm:
         self.system = system
         self.drives, self.nets, self.append = drives, nets, append
         self.interactive = interactive
+        self.qemu = []              # more arguments for it
         self.console = rig.dir / f"{name}.console"
         self.console.touch()
         self.judged = 0             # console bytes that were scanned already
@@ -301,7 +302,7 @@ class Vm:
                 "-kernel", f"{self.system.image}/boot/vmlinuz-{self.system.release}",
                 "-initrd", str(self.system.initrd()),
                 "-append", " ".join([CMDLINE, self.system.cmdline, f"rtrs.host={self.name}", self.append])]
-        args += accel_args(self.rig.accel)
+        args += accel_args(self.rig.accel) + self.qemu
         if self.interactive:
             args += ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console},logappend=on",
                      "-serial", "chardev:con", "-mon", "con"]
