@@ -53,6 +53,7 @@ LOADS = [
     Load("seqwrite-1m-qd4", "write", 1048576, 4, 40),
 ]
 MTUS = [1500, 9000]
+MIN_MTU = 1280          # of IPv6, which lib.sh configures
 MEMORY, DISK_MB = "1024M", 64
 # What the contenders named stock are, of the kernel and of the host.
 STOCK_MODULES = ["nvme_rdma", "nvmet_rdma", "nvme_tcp", "nvmet_tcp", "nbd"]
@@ -95,14 +96,13 @@ class Bench:
         self.done, self.errors = {}, []
         self.plugin = rig.dir / "plugin.so"
         compile_c("plugin.c", self.plugin, "-shared", "-fPIC", "-fvisibility=hidden")
+        self.source = output("git", "-C", vmlib.TOP, "describe", "--always", "--dirty")
         self.start = time.monotonic()
 
     def system(self, kind):
         """What a VM with these modules boots; with stock ones it has none of ours."""
         release = self.rig.release
-        modules = {"ours": None, "mainline": [], "stock": []}[kind]
-        if kind == "mainline":
-            modules.append(vmlib.mainline(release))
+        modules = None if kind == "ours" else [vmlib.mainline(release)] if kind == "mainline" else []
         system = vmlib.System(self.rig.dir, release, modules)
         system.programs.append(self.rig.dir / "count")
         if kind == "stock":
@@ -119,28 +119,35 @@ class Bench:
                          system=self.systems[contender.modules])
         counts = self.rig.dir / f"{vm.name}.counts"
         vm.qemu = ["-plugin", f"file={self.plugin},out={counts}"]
-        vm.start()
-        guest = Guest(vm, counts, contender, mtu)
-        for load in self.options.loads:
-            row = guest.measure(load)
-            self.done.setdefault((contender, mtu), []).append(
-                {"contender": contender.name, "mtu": mtu, **row})
-            self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions per I/O")
-        splats = vm.splats()
-        vm.kill()
+        try:
+            guest = Guest(vm.start(), counts, contender, mtu)
+            for load in self.options.loads:
+                row = {"contender": contender.name, "mtu": mtu, **guest.measure(load)}
+                self.done.setdefault((contender, mtu), []).append(row)
+                self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions per I/O")
+            splats = vm.splats()
+        finally:
+            vm.kill()
         if splats:
             raise vmlib.Error("the kernel complained:\n" + "\n".join(splats))
 
     def run(self):
         with concurrent.futures.ThreadPoolExecutor(self.options.vms) as pool:
             waits = {pool.submit(self.job, *job): job for job in self.jobs}
-            for wait in concurrent.futures.as_completed(waits):
-                contender, mtu = waits[wait]
-                try:
-                    wait.result()
-                except (vmlib.Error, OSError, ValueError, subprocess.SubprocessError) as error:
-                    self.errors.append(f"{contender.name}, MTU {mtu}: {error}")
-                    self.say(self.errors[-1])
+            try:
+                for wait in concurrent.futures.as_completed(waits):
+                    self.ended(wait, *waits[wait])
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.rig.close()
+                raise
+
+    def ended(self, wait, contender, mtu):
+        try:
+            wait.result()
+        except (vmlib.Error, OSError, ValueError, subprocess.SubprocessError) as error:
+            self.errors.append(f"{contender.name}, MTU {mtu}: {error}")
+            self.say(self.errors[-1])
 
     def rows(self):
         """In the order of the tables, not that of the VMs' ends."""
@@ -149,7 +156,7 @@ class Bench:
     def results(self):
         return {"format": figures.FORMAT,
                 "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-                "source": output("git", "-C", vmlib.TOP, "describe", "--always", "--dirty"),
+                "source": self.source,
                 "kernel": self.rig.release,
                 "qemu": output(vmlib.QEMU, "--version").splitlines()[0],
                 "fio": output("fio", "--version"),
@@ -184,6 +191,19 @@ def chosen(table, names):
     return [item for item in table if item.name in wanted]
 
 
+def build(kver):
+    subprocess.run(["make", "-s", "-C", vmlib.TOP, "modules", "test-modules", f"KVER={kver}",
+                    f"BUILD={vmlib.build_dir()}"], check=True, stdout=sys.stderr)
+
+
+def numbers(words):
+    """Comma-separated MTUs."""
+    found = [int(word) for word in words.split(",")]
+    if min(found) < MIN_MTU:
+        raise argparse.ArgumentTypeError(f"{min(found)}: at least {MIN_MTU}")
+    return found
+
+
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kver", default="6.12", help="kernel release or series (default: 6.12)")
@@ -191,7 +211,7 @@ def parse_args():
                         help="only these: " + ",".join(item.name for item in CONTENDERS))
     parser.add_argument("--loads", type=lambda names: chosen(LOADS, names), default=LOADS,
                         help="only these: " + ",".join(load.name for load in LOADS))
-    parser.add_argument("--mtus", type=lambda words: [int(word) for word in words.split(",")], default=MTUS,
+    parser.add_argument("--mtus", type=numbers, default=MTUS,
                         help="of the network: " + ",".join(map(str, MTUS)))
     parser.add_argument("--vms", type=int, default=min(2, len(os.sched_getaffinity(0))),
                         help="how many at a time; they do not disturb each other")
@@ -199,26 +219,41 @@ def parse_args():
     return parser.parse_args()
 
 
+def write(results):
+    """Where they went."""
+    out = vmlib.build_dir() / "bench"
+    out.mkdir(parents=True, exist_ok=True)
+    paths = out / "results.json", out / "report.html"
+    for path, text in zip(paths, (json.dumps(results, indent=1) + "\n", report.page(results))):
+        path.write_text(text)
+    return paths
+
+
 def main():
     options = parse_args()
+    # Settings of a make that called this are not meant for those called here.
     for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "TESTS", "KVER"):
         os.environ.pop(name, None)
     vmlib.die_on_signals()
-    if not options.no_build:
-        subprocess.run(["make", "-s", "-C", vmlib.TOP, "modules", "test-modules", f"KVER={options.kver}",
-                        f"BUILD={vmlib.build_dir()}"], check=True, stdout=sys.stderr)
-    with vmlib.Rig(options.kver, "icount") as rig:
-        bench = Bench(rig, options)
-        bench.run()
-        results = bench.results()
-    out = vmlib.build_dir() / "bench"
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (out / "report.html").write_text(report.page(results))
-    print("\n" + figures.text(results["rows"]) + f"\n\n{out}/results.json\n{out}/report.html")
-    for error in bench.errors:
+    try:
+        if not options.no_build:
+            build(options.kver)
+        with vmlib.Rig(options.kver, "icount") as rig:
+            bench = Bench(rig, options)
+            bench.run()
+            results = bench.results()
+    except subprocess.CalledProcessError as error:
+        print(f"bench: failed: {' '.join(map(str, error.cmd))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bench: interrupted", file=sys.stderr)
+        return 130
+    paths = write(results)
+    print("\n" + figures.text(results["rows"]) + "\n")
+    print(*paths, sep="\n")
+    for error in results["errors"]:
         print(f"bench: {error}", file=sys.stderr)
-    return 1 if bench.errors else 0
+    return 1 if results["errors"] else 0
 
 
 if __name__ == "__main__":
