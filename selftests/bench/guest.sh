@@ -84,7 +84,7 @@ bench_measure() {
 	local before ns how=fio
 	[ "$1" != floor ] || how=floor
 	before=$(bench_counters)
-	ns=$("bench_by_$how" "$@") && [ -n "$ns" ] &&
+	ns=$("bench_by_$how" "$@") &&
 	echo "$ns $before $(bench_counters)" | awk '{ print $1, $4 - $2, $5 - $3 }'
 }
 
@@ -96,8 +96,9 @@ bench_by_fio() {
 		cat /tmp/fio.out >&2
 		return 1
 	}
-	awk -F ';' -v kb=$(($3 * $5 / 1024)) \
-		'/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 + $50) }' /tmp/fio.out
+	awk -F ';' -v kb=$(($3 * $5 / 1024)) '
+		/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 + $50); found = 1 }
+		END { if (!found) { print "fio did not move " kb " kB" >"/dev/stderr"; exit 1 } }' /tmp/fio.out
 }
 
 # bench_by_floor: as bench_measure, prints the module's time

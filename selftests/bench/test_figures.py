@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Unit tests of what computes, compares and shows figures."""
 
+import html.parser
 import unittest
 
 import figures
+import report
 import symbols
 
 
@@ -114,6 +116,51 @@ class Compare(unittest.TestCase):
     def test_noise_is_no_difference(self):
         new = results(row("a", "read", 100900), row("a", "write", 99100), row("a", "gone", 1))
         self.assertEqual(figures.compare(self.OLD, new), "0 differ, 3 within 1 %")
+
+
+class Tags(html.parser.HTMLParser):
+    """That every element which is opened is closed, in order; and the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.wrong, self.text, self.links = [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+class Report(unittest.TestCase):
+    MODULES = {"kernel": 50000, "user": 3000, "rdma_rxe": 20000, "crc32_pclmul": 4000, "ib_core": 2000,
+               "rtrs_client": 900, "rnbd_client": 100, "veth": 500}
+
+    def row(self, contender, load):
+        return {**row(contender, load, 80500), "own": 1000, "modules": self.MODULES,
+                "functions": [["kernel", "a<b", 50000]]}
+
+    def test_parts(self):
+        self.assertEqual(report.parts(self.row("a", "read")), {
+            "own": 1000, "rxe": 24000, "rdma": 2000, "modules": 500, "kernel": 50000, "user": 3000})
+
+    def test_page(self):
+        page = report.page(results(self.row("a", "read"), self.row("b&c", "read"), self.row("a", "write"),
+                                   source="v1", qemu="7.2", fio="3.33", errors=["<lost>"],
+                                   settings={"contenders": {"a": "ours: a"}}))
+        tags = Tags(page)
+        self.assertEqual((tags.open, tags.wrong, tags.links), ([], [], []))
+        text = "".join(tags.text)
+        for words in ("a<b", "b&c mtu=1500 read", "<lost>", "MTU 1500 (RDMA 1024)", "80.5"):
+            self.assertIn(words, text)
+        self.assertEqual(page.count("<svg"), 2)
 
 
 if __name__ == "__main__":
