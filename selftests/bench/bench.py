@@ -250,9 +250,11 @@ def main():
     except KeyboardInterrupt:
         print("bench: interrupted", file=sys.stderr)
         return 130
-    paths = write(results)
-    print("\n" + figures.text(results["rows"]) + "\n")
-    print(*paths, sep="\n")
+    # Nothing new is no reason to lose the last results.
+    if results["rows"]:
+        paths = write(results)
+        print("\n" + figures.text(results["rows"]) + "\n")
+        print(*paths, sep="\n")
     for error in results["errors"]:
         print(f"bench: {error}", file=sys.stderr)
     return 1 if results["errors"] else 0
