@@ -59,7 +59,7 @@ server_sees_paths() {
 	[ "$(rnbd path list --server -H | wc -l)" -eq "$1" ]
 }
 
-ktap_plan 48
+ktap_plan 50
 requires rnbd
 topo_up 2
 topo_is_ours
@@ -108,6 +108,9 @@ tool "nobody listens on the port" 6 'kernel: rtrs-client: .*is rnbd-server loade
 must blockdev --setro "$more"
 tool "read-only device for writing" 1 'next: map it with --access=ro' map storage:more
 tool "and for reading" 0 '^/dev/rnbd1$' map --access=ro storage:more
+tool "timings of a new session" 0 '^/dev/rnbd2$' map -s timed -a ro --hb-interval-ms=100 --retry-count=3 storage:more
+tool "show them" 0 '^hb_interval_ms +100$' show timed
+must rnbd unmap rnbd2
 tool "unmap by the name on the server" 0 '' unmap more@$sess
 must blockdev --setrw "$more"
 

@@ -116,6 +116,27 @@ static enum status check_number(const char *name, const char *text, long min, lo
 	return fail(ST_USAGE, "--%s=%s: expected a number from %ld to %ld", name, text, min, max);
 }
 
+/* "hb_interval_ms" as an option */
+static const char *timing_option(enum timing nr)
+{
+	char *name = mem_printf("%s", timings[nr].name), *c;
+
+	while ((c = strchr(name, '_')))
+		*c = '-';
+	return name;
+}
+
+static enum status check_timings(const struct args *args)
+{
+	enum status status = ST_OK;
+	enum timing nr;
+
+	for (nr = 0; nr < NR_TIMINGS && status == ST_OK; nr++)
+		status = check_number(timing_option(nr), args->timing[nr], timings[nr].min,
+				      timings[nr].max);
+	return status;
+}
+
 static enum status check_session_name(const char *name)
 {
 	if (*name && strlen(name) <= MAX_NAME && !strpbrk(name, "/. \t\n"))
@@ -133,6 +154,8 @@ static enum status check_options(const struct args *args)
 	if (status == ST_OK)
 		status = check_number("no-path-timeout", args->no_path_timeout, -1, MAX_TIMEOUT);
 	if (status == ST_OK)
+		status = check_timings(args);
+	if (status == ST_OK)
 		status = check_number("wait", args->wait, 0, 3600);
 	if (status == ST_OK && args->session)
 		status = check_session_name(args->session);
@@ -146,10 +169,21 @@ static enum status check_options(const struct args *args)
 	return status;
 }
 
-/* Mainline's modules have no no_path_timeout; the usage line that reading gives tells. */
+/* Mainline's modules lack some; the usage line that reading gives tells. */
+static enum status check_has(const char *usage, const char *key, const char *option)
+{
+	if (!usage || strstr(usage, key))
+		return ST_OK;
+	fail(ST_NOT_READY, "--%s: the module rnbd-client that is loaded does not have it", option);
+	detail("next", "leave it out, or load this project's modules instead of mainline's");
+	return ST_NOT_READY;
+}
+
 static enum status check_modules(const struct args *args)
 {
+	enum status status = ST_OK;
 	const char *usage;
+	enum timing nr;
 
 	if (!io_exists(MAP_DEVICE)) {
 		fail(ST_NOT_READY, "module rnbd-client is not loaded");
@@ -157,12 +191,12 @@ static enum status check_modules(const struct args *args)
 		return ST_NOT_READY;
 	}
 	usage = io_read(MAP_DEVICE);
-	if (args->no_path_timeout && usage && !strstr(usage, "no_path_timeout")) {
-		fail(ST_NOT_READY, "--no-path-timeout: the module rnbd-client that is loaded does not have it");
-		detail("next", "leave it out, or load this project's modules instead of mainline's");
-		return ST_NOT_READY;
-	}
-	return ST_OK;
+	if (args->no_path_timeout)
+		status = check_has(usage, "no_path_timeout", "no-path-timeout");
+	for (nr = 0; nr < NR_TIMINGS && status == ST_OK; nr++)
+		if (args->timing[nr])
+			status = check_has(usage, timings[nr].name, timing_option(nr));
+	return status;
 }
 
 /* <this host>@<server>: sessions of a server have different names, so of different clients. */
@@ -245,15 +279,37 @@ static enum status check_given_paths(const struct words *paths, const struct ses
 	return ST_OK;
 }
 
+/* So do its timings. */
+static enum status check_given_timings(const struct args *args, const struct session *sess)
+{
+	enum timing nr;
+
+	for (nr = 0; nr < NR_TIMINGS; nr++) {
+		if (!args->timing[nr] || !sess->timing[nr] ||
+		    strtol(args->timing[nr], NULL, 10) == strtol(sess->timing[nr], NULL, 10))
+			continue;
+		fail(ST_BUSY, "--%s=%s: session %s exists, with %s", timing_option(nr), args->timing[nr],
+		     sess->name, sess->timing[nr]);
+		detail("next", "echo %s > %s/%s changes it; or give another --session",
+		       args->timing[nr], sess->dir, timings[nr].name);
+		return ST_BUSY;
+	}
+	return ST_OK;
+}
+
 static enum status check_session(const struct args *args, struct request *req,
 				 const struct session *sess)
 {
 	struct addr_list list = { 0 };
 	struct words dsts = { 0 };
 	struct trouble trouble;
+	enum status status;
 	size_t i;
 
 	req->session_exists = true;
+	status = check_given_timings(args, sess);
+	if (status != ST_OK)
+		return status;
 	if (args->paths.nr)
 		return check_given_paths(&req->paths, sess);
 	if (!server_addresses(req->server, args, &list, &trouble))
@@ -299,12 +355,14 @@ static enum status prepare(const struct args *args, struct request *req)
 static const char *map_line(const struct args *args, const struct request *req, const char *device)
 {
 	const char *line = mem_printf("sessname=%s device_path=%s", req->session, device);
+	bool new = !req->session_exists && !req->session_made;
+	enum timing nr;
 	size_t i;
 
 	/* Mainline's modules use the port for paths that come after it. */
 	if (args->port)
 		line = mem_printf("%s dest_port=%s", line, args->port);
-	for (i = 0; i < req->paths.nr && !req->session_exists && !req->session_made; i++)
+	for (i = 0; i < req->paths.nr && new; i++)
 		line = mem_printf("%s path=%s", line, req->paths.word[i]);
 	if (args->access)
 		line = mem_printf("%s access_mode=%s", line, args->access);
@@ -312,6 +370,9 @@ static const char *map_line(const struct args *args, const struct request *req, 
 		line = mem_printf("%s nr_poll_queues=%s", line, args->poll_queues);
 	if (args->no_path_timeout)
 		line = mem_printf("%s no_path_timeout=%s", line, args->no_path_timeout);
+	for (nr = 0; nr < NR_TIMINGS && new; nr++)
+		if (args->timing[nr])
+			line = mem_printf("%s %s=%s", line, timings[nr].name, args->timing[nr]);
 	return line;
 }
 

@@ -51,6 +51,11 @@ static const struct column session_more_columns[] = {
 	{ "devices", "DEVICES", COL_NUMBER },
 	{ "mpath_policy", "POLICY", COL_TEXT },
 	{ "max_reconnect_attempts", "RECONNECTS", COL_NUMBER },
+	{ "hb_interval_ms", "HEARTBEAT", COL_NUMBER },
+	{ "hb_missed_max", "MISSED", COL_NUMBER },
+	{ "ack_timeout_ms", "ACK", COL_NUMBER },
+	{ "retry_count", "RETRIES", COL_NUMBER },
+	{ "connect_timeout_ms", "CONNECT", COL_NUMBER },
 };
 
 static const struct column path_columns[] = {
@@ -68,6 +73,7 @@ static const struct column path_columns[] = {
 	{ "failovers", "FAILOVERS", COL_NUMBER },
 	{ "reconnects", "RECONNECTS", COL_NUMBER },
 	{ "failed_reconnects", "FAILED", COL_NUMBER },
+	{ "timeouts", "TIMEOUTS", COL_NUMBER },
 };
 
 static const struct column export_columns[] = {
@@ -153,6 +159,7 @@ static void add_path(struct table *table, const struct session *sess, const stru
 	table_count(table, stats->failovers);
 	table_count(table, stats->reconnects);
 	table_count(table, stats->failed_reconnects);
+	table_count(table, stats->timeouts);
 }
 
 static void add_paths(struct table *table, const struct session *sess)
@@ -241,12 +248,15 @@ static void show_session(const struct args *args, const struct session *sess)
 {
 	struct table table = TABLE(session_more_columns), paths = TABLE(path_columns);
 	struct export_list exports = exports_load();
+	enum timing nr;
 
 	table_text(&table, sess->name);
 	table_text(&table, sess->server ? "server" : "client");
 	table_number(&table, devices_of(sess, &exports));
 	table_text(&table, sess->policy);
 	table_digits(&table, sess->max_reconnects);
+	for (nr = 0; nr < NR_TIMINGS; nr++)
+		table_digits(&table, sess->timing[nr]);
 	add_paths(&paths, sess);
 	object_print(&table, "paths", &paths, args);
 }

@@ -115,7 +115,7 @@ static void stats_read(struct path *path, bool server)
 	struct path_stats *stats = &path->stats;
 	const char *text;
 
-	*stats = (struct path_stats){ -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	*stats = (struct path_stats){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	text = io_read("%s/stats/rdma", path->dir);
 	if (text)
 		sscanf(text, "%lld %lld %lld %lld %lld %lld", &stats->reads, &stats->read_bytes,
@@ -125,6 +125,7 @@ static void stats_read(struct path *path, bool server)
 	text = io_read("%s/stats/reconnects", path->dir);
 	if (text)
 		sscanf(text, "%lld %lld", &stats->reconnects, &stats->failed_reconnects);
+	stats->timeouts = io_read_number(-1, "%s/stats/timeouts", path->dir);
 	stats->latency_ns = io_read_number(-1, "%s/cur_latency", path->dir);
 }
 
@@ -152,12 +153,15 @@ static struct session session_read(const char *name, bool server)
 		.server = server,
 	};
 	struct words paths = io_list("%s/paths", sess.dir);
+	enum timing nr;
 	size_t i;
 
 	sess.policy = io_read("%s/mpath_policy", sess.dir);
 	if (sess.policy)
 		sess.policy = mem_copy(sess.policy, strcspn(sess.policy, " "));
 	sess.max_reconnects = io_read("%s/max_reconnect_attempts", sess.dir);
+	for (nr = 0; nr < NR_TIMINGS; nr++)
+		sess.timing[nr] = io_read("%s/%s", sess.dir, timings[nr].name);
 	for (i = 0; i < paths.nr; i++)
 		path_read(&sess, paths.word[i]);
 	return sess;

@@ -30,7 +30,7 @@ struct mapped_list {
 /* Counters of a path, -1 where there are none. */
 struct path_stats {
 	long long reads, read_bytes, writes, write_bytes, inflight, failovers;
-	long long reconnects, failed_reconnects, latency_ns;
+	long long reconnects, failed_reconnects, timeouts, latency_ns;
 };
 
 struct path {
@@ -45,6 +45,7 @@ struct session {
 	const char *dir;
 	bool server;
 	const char *policy, *max_reconnects;
+	const char *timing[NR_TIMINGS];
 	struct path *path;
 	size_t nr_paths, nr_connected;
 };

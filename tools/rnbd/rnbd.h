@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "timing.h"
+
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* Exit status; rnbd(8) has the same list. */
@@ -32,6 +34,7 @@ const char *words_join(const struct words *words, const char *between);
 struct args {
 	bool json, noheaders, dry_run, force, all, server, ipv4, ipv6, help;
 	const char *units, *session, *access, *port, *poll_queues, *no_path_timeout, *wait;
+	const char *timing[NR_TIMINGS];
 	struct words paths;
 	struct words words;
 };

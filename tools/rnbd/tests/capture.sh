@@ -24,7 +24,7 @@ entry() {
 		echo "@ d $1"
 	elif [ -f "$1" ]; then
 		text=$(cat "$1" 2>/dev/null) || return 0
-		echo "@ f $(stat -c %a "$1") $1 $(echo "$text" | awk '{ printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }')"
+		printf "%s\n" "@ f $(stat -c %a "$1") $1 $(echo "$text" | awk '{ printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }')"
 	fi
 }
 
