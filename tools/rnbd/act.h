@@ -17,6 +17,9 @@ enum op {
 	OP_RECONNECT	= 1 << 6,
 	OP_DISCONNECT	= 1 << 7,
 	OP_CLOSE	= 1 << 8,
+	OP_EXPORT	= 1 << 9,
+	OP_UNEXPORT	= 1 << 10,
+	OP_SET		= 1 << 11,
 };
 
 enum status act(const struct args *args, enum op op, const char *what, const char *file,

@@ -230,6 +230,16 @@ static const struct command *command_find(char *const *argv, int *used)
 	return NULL;
 }
 
+static bool has_second_word(const char *name)
+{
+	size_t i, len = strlen(name);
+
+	for (i = 0; i < nr_commands; i++)
+		if (!strncmp(commands[i].name, name, len) && commands[i].name[len] == ' ')
+			return true;
+	return false;
+}
+
 /* The same, with a complaint if there is none. */
 const struct command *args_command(char *const *argv, int *used)
 {
@@ -242,8 +252,8 @@ const struct command *args_command(char *const *argv, int *used)
 		return cmd;
 	for (i = 0; i < nr_commands; i++)
 		words_add(&names, commands[i].name);
-	if (!strcmp(name, "path") && argv[1])
-		name = mem_printf("path %s", argv[1]);
+	if (has_second_word(name) && argv[1])
+		name = mem_printf("%s %s", name, argv[1]);
 	near = nearest(name, &names);
 	if (near)
 		fail(ST_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);

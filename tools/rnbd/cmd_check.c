@@ -12,7 +12,6 @@
 #include "out.h"
 #include "paths.h"
 
-#define SRV_PARAM	"/sys/module/rnbd_server/parameters"
 #define RTRS_PARAM	"/sys/module/rtrs_server/parameters"
 
 enum result {

@@ -3,8 +3,6 @@
  * rnbd map: find paths, write to map_device, wait for the device node; all of it or nothing.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,30 +11,16 @@
 #include "act.h"
 #include "io.h"
 #include "lists.h"
+#include "map.h"
 #include "mem.h"
 #include "model.h"
 #include "out.h"
-#include "paths.h"
+#include "value.h"
 
-#define MAP_DEVICE	CLT_CTL "/map_device"
-#define MAX_NAME	255
-#define MAX_TIMEOUT	86400
 #define DEFAULT_WAIT	"10"
 
 /* The signal that came, if any. */
 static volatile sig_atomic_t interrupted;
-
-/* What there is to map, and how. */
-struct request {
-	const char *server;
-	const char *session;
-	bool session_exists;	/* from before */
-	bool session_made;	/* by the first device */
-	struct words devices;
-	struct words paths;
-	struct route_list routes;
-	unsigned int wait;
-};
 
 /* "storage:/dev/sdb", "[fd00::2]:/dev/sdb" */
 static enum status split_target(const char *target, const char **server, const char **device)
@@ -104,16 +88,9 @@ static enum status read_targets(const struct args *args, struct request *req)
 
 static enum status check_number(const char *name, const char *text, long min, long max)
 {
-	char *end;
-	long number;
+	const char *why = text ? value_number(text, min, max) : NULL;
 
-	if (!text)
-		return ST_OK;
-	errno = 0;
-	number = strtol(text, &end, 10);
-	if (*text && !*end && !errno && number >= min && number <= max)
-		return ST_OK;
-	return fail(ST_USAGE, "--%s=%s: expected a number from %ld to %ld", name, text, min, max);
+	return why ? fail(ST_USAGE, "--%s=%s: %s", name, text, why) : ST_OK;
 }
 
 /* "hb_interval_ms" as an option */
@@ -139,20 +116,20 @@ static enum status check_timings(const struct args *args)
 
 static enum status check_session_name(const char *name)
 {
-	if (*name && strlen(name) <= MAX_NAME && !strpbrk(name, "/. \t\n"))
-		return ST_OK;
-	return fail(ST_USAGE, "--session='%s': expected 1 to %d characters without '/', '.' and blanks",
-		    name, MAX_NAME);
+	const char *why = value_session(name);
+
+	return why ? fail(ST_USAGE, "--session='%s': %s", name, why) : ST_OK;
 }
 
 static enum status check_options(const struct args *args)
 {
-	enum status status = check_number("port", args->port, 1, 65535);
+	enum status status = check_number("port", args->port, 1, MAX_PORT);
 
 	if (status == ST_OK)
-		status = check_number("poll-queues", args->poll_queues, -1, INT_MAX);
+		status = check_number("poll-queues", args->poll_queues, -1, MAX_POLL_QUEUES);
 	if (status == ST_OK)
-		status = check_number("no-path-timeout", args->no_path_timeout, -1, MAX_TIMEOUT);
+		status = check_number("no-path-timeout", args->no_path_timeout, -1,
+				      MAX_NO_PATH_TIMEOUT);
 	if (status == ST_OK)
 		status = check_timings(args);
 	if (status == ST_OK)
@@ -163,9 +140,8 @@ static enum status check_options(const struct args *args)
 		status = fail(ST_USAGE, "%zu paths given, allowed are %d", args->paths.nr, MAX_PATHS);
 	if (status == ST_OK && args->ipv4 && args->ipv6)
 		status = fail(ST_USAGE, "--ipv4 and --ipv6 exclude each other");
-	if (status == ST_OK && args->access && strcmp(args->access, "ro") &&
-	    strcmp(args->access, "rw") && strcmp(args->access, "migration"))
-		status = fail(ST_USAGE, "--access=%s: expected ro, rw or migration", args->access);
+	if (status == ST_OK && args->access && value_access(args->access))
+		status = fail(ST_USAGE, "--access=%s: %s", args->access, value_access(args->access));
 	return status;
 }
 
@@ -179,18 +155,18 @@ static enum status check_has(const char *usage, const char *key, const char *opt
 	return ST_NOT_READY;
 }
 
-static enum status check_modules(const struct args *args)
+enum status map_check_modules(const struct args *args)
 {
 	enum status status = ST_OK;
 	const char *usage;
 	enum timing nr;
 
-	if (!io_exists(MAP_DEVICE)) {
+	if (!io_exists(CLT_MAP_DEVICE)) {
 		fail(ST_NOT_READY, "module rnbd-client is not loaded");
 		detail("next", "%s", module_remedy("rnbd-client"));
 		return ST_NOT_READY;
 	}
-	usage = io_read(MAP_DEVICE);
+	usage = io_read(CLT_MAP_DEVICE);
 	if (args->no_path_timeout)
 		status = check_has(usage, "no_path_timeout", "no-path-timeout");
 	for (nr = 0; nr < NR_TIMINGS && status == ST_OK; nr++)
@@ -200,7 +176,7 @@ static enum status check_modules(const struct args *args)
 }
 
 /* <this host>@<server>: sessions of a server have different names, so of different clients. */
-static const char *default_session(const char *server)
+const char *map_default_session(const char *server)
 {
 	const char *host = io_read("/proc/sys/kernel/hostname");
 	char *name, *c;
@@ -333,14 +309,10 @@ static enum status prepare(const struct args *args, struct request *req)
 	enum status status;
 
 	req->wait = strtoul(args->wait ? args->wait : DEFAULT_WAIT, NULL, 10);
-	status = check_options(args);
-	if (status == ST_OK)
-		status = read_targets(args, req);
-	if (status == ST_OK)
-		status = check_modules(args);
+	status = map_check_modules(args);
 	if (status != ST_OK)
 		return status;
-	req->session = args->session ? args->session : default_session(req->server);
+	req->session = args->session ? args->session : map_default_session(req->server);
 	if (args->paths.nr)
 		status = given_paths(args, req);
 	if (status != ST_OK)
@@ -377,14 +349,14 @@ static const char *map_line(const struct args *args, const struct request *req, 
 }
 
 /* The disk that a device of the server is mapped as, NULL if it is not. */
-static const char *mapped_as(const struct request *req, const char *device)
+const char *map_disk(const char *session, const char *device)
 {
 	char *name = mem_printf("%s", device), *c, *disk;
 
 	for (c = name; *c; c++)
 		if (*c == '/')
 			*c = '!';
-	disk = io_link(CLT_CTL "/devices/%s@%s", name, req->session);
+	disk = io_link(CLT_CTL "/devices/%s@%s", name, session);
 	return disk ? path_base(disk) : NULL;
 }
 
@@ -425,19 +397,19 @@ static enum status map_one(const struct args *args, struct request *req, const c
 	enum status status;
 	bool there;
 
-	disk = mapped_as(req, device);
+	disk = map_disk(req->session, device);
 	if (disk) {
 		fail(ST_BUSY, "%s: mapped already, as /dev/%s", what, disk);
 		detail("next", "rnbd show %s", disk);
 		return ST_BUSY;
 	}
-	status = act(args, OP_MAP, what, MAP_DEVICE, map_line(args, req, device));
+	status = act(args, OP_MAP, what, CLT_MAP_DEVICE, map_line(args, req, device));
 	if (status == ST_UNREACHABLE)
 		probe_routes(req);
 	req->session_made = !req->session_exists;
 	if (status != ST_OK || args->dry_run)
 		return status;
-	disk = mapped_as(req, device);
+	disk = map_disk(req->session, device);
 	if (!disk) {
 		fail(ST_REFUSED, "%s: mapped, but %s/devices does not list it", what, CLT_CTL);
 		detail("next", "rnbd list shows if it is there");
@@ -489,23 +461,33 @@ static void warn_of_paths(const struct request *req)
 	detail("next", "rnbd path list shows the state; dmesg has the attempts to come");
 }
 
-enum status cmd_map(const struct args *args)
+enum status map_request(const struct args *args, struct request *req)
 {
-	struct request req = { 0 };
 	struct words disks = { 0 };
 	enum status status;
 	size_t i;
 
-	status = prepare(args, &req);
-	for (i = 0; i < req.devices.nr && status == ST_OK; i++)
-		status = map_one(args, &req, req.devices.word[i], &disks);
+	status = prepare(args, req);
+	for (i = 0; i < req->devices.nr && status == ST_OK; i++)
+		status = map_one(args, req, req->devices.word[i], &disks);
 	if (status != ST_OK) {
 		roll_back(&disks);
 		return status;
 	}
 	if (args->dry_run)
 		return ST_OK;
-	warn_of_paths(&req);
+	warn_of_paths(req);
 	print_mapped(args, &disks);
 	return ST_OK;
+}
+
+enum status cmd_map(const struct args *args)
+{
+	struct request req = { 0 };
+	enum status status;
+
+	status = check_options(args);
+	if (status == ST_OK)
+		status = read_targets(args, &req);
+	return status == ST_OK ? map_request(args, &req) : status;
 }

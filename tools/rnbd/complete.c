@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "complete.h"
+#include "config.h"
 #include "io.h"
 #include "mem.h"
 #include "model.h"
@@ -79,6 +80,10 @@ struct words complete_words(char kind, const struct words *before)
 		return io_list(SRV_CTL "/devices/%s/sessions", before->word[0]);
 	case 'r':
 		return split("client server");
+	case 'c':
+		return split("exports map");
+	case 'm':
+		return strcmp(before->word[0], "map") ? (struct words){ 0 } : config_names(CONFIG_MAPS);
 	default:
 		return (struct words){ 0 };
 	}

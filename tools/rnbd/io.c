@@ -51,7 +51,7 @@ bool io_writable(const char *file)
 	return access(io_path("%s", file), W_OK) == 0;
 }
 
-static char *io_read_path(const char *path)
+static char *io_read_path(const char *path, size_t *length)
 {
 	size_t size = 4096, len = 0;
 	char *text = mem_alloc(size);
@@ -72,25 +72,34 @@ static char *io_read_path(const char *path)
 	while (len && text[len - 1] == '\n')
 		len--;
 	text[len] = '\0';
+	*length = len;
 	return text;
+}
+
+/* The same for one whose length matters. */
+char *io_read_file(const char *file, size_t *len)
+{
+	return io_read_path(io_path("%s", file), len);
 }
 
 /* Contents without the newline at the end; NULL if it cannot be read. */
 char *io_read(const char *fmt, ...)
 {
+	size_t len;
 	char *path;
 
 	IO_PATH(path, fmt);
-	return io_read_path(path);
+	return io_read_path(path, &len);
 }
 
 long long io_read_number(long long otherwise, const char *fmt, ...)
 {
 	char *path, *text, *end;
 	long long number;
+	size_t len;
 
 	IO_PATH(path, fmt);
-	text = io_read_path(path);
+	text = io_read_path(path, &len);
 	if (!text)
 		return otherwise;
 	number = strtoll(text, &end, 10);

@@ -15,6 +15,7 @@
 char *io_path(const char *fmt, ...) PRINTF(1, 2);
 bool io_exists(const char *fmt, ...) PRINTF(1, 2);
 bool io_writable(const char *file);
+char *io_read_file(const char *file, size_t *len);
 char *io_read(const char *fmt, ...) PRINTF(1, 2);
 long long io_read_number(long long otherwise, const char *fmt, ...) PRINTF(2, 3);
 char *io_link(const char *fmt, ...) PRINTF(1, 2);

@@ -96,6 +96,23 @@ const struct command commands[] = {
 		"what is missing. For a client with SERVER: whether there is an RDMA device on each route to it,\n"
 		"and whether large packets get through.",
 		0, 2, cmd_check,
+	}, {
+		"config check", "[FILE...]", "", "", "look for mistakes in the files of /etc/rnbd",
+		"Say what is wrong in /etc/rnbd/exports.d/*.conf and /etc/rnbd/maps.d/*.conf, or in the FILEs, which\n"
+		"are in directories of these names. Nothing is changed.",
+		0, ANY_NUMBER, cmd_config_check,
+	}, {
+		"config apply", "exports|map NAME...", "n", "cm", "make it so as the files say",
+		"exports: make the server's list of exports that of /etc/rnbd/exports.d/*.conf.\n"
+		"map: map what the files of /etc/rnbd/maps.d/*.conf have under these NAMEs.\n\n"
+		"Only what differs is changed, so it can be repeated. If something fails, what was changed\n"
+		"before is undone.",
+		1, ANY_NUMBER, cmd_config_apply,
+	}, {
+		"config remove", "exports|map NAME...", "fn", "cm", "undo config apply",
+		"exports: export nothing by name any more. Clients that have a device open keep it.\n"
+		"map: unmap these devices. --force does so while they are in use, and their I/O fails.",
+		1, ANY_NUMBER, cmd_config_remove,
 	},
 };
 
@@ -109,7 +126,7 @@ static void help(void)
 	     "RDMA network block devices: map them as a client, look after them on both sides.\n\n"
 	     "Commands:");
 	for (i = 0; i < nr_commands; i++)
-		printf("  %-12s %s\n", commands[i].name, commands[i].brief);
+		printf("  %-14s %s\n", commands[i].name, commands[i].brief);
 	puts("\nrnbd COMMAND --help explains one; rnbd --version; rnbd(8) has exit codes and JSON names.");
 }
 

@@ -288,6 +288,29 @@ struct export_list exports_load(void)
 	return list;
 }
 
+struct declared_list declared_load(void)
+{
+	struct words names = io_list(SRV_CTL "/exports");
+	struct declared_list list = { 0 };
+	struct declared declared;
+	const char *dir;
+	size_t i;
+
+	for (i = 0; i < names.nr; i++) {
+		dir = mem_printf(SRV_CTL "/exports/%s", names.word[i]);
+		declared = (struct declared){
+			.name = names.word[i],
+			.device = io_read("%s/device", dir),
+			.access_mode = io_read("%s/access_mode", dir),
+			.clients = io_read("%s/clients", dir),
+		};
+		/* One that goes meanwhile has lost its files. */
+		if (declared.device && declared.access_mode && declared.clients)
+			*MEM_ADD(list.declared, list.nr) = declared;
+	}
+	return list;
+}
+
 /* "rnbd-client" or "rnbd_client". */
 bool module_loaded(const char *name)
 {

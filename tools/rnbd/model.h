@@ -10,6 +10,7 @@
 
 #define CLT_CTL		"/sys/class/rnbd-client/ctl"
 #define SRV_CTL		"/sys/class/rnbd-server/ctl"
+#define SRV_PARAM	"/sys/module/rnbd_server/parameters"
 #define CLT_CLASS	"/sys/class/rtrs-client"
 #define SRV_CLASS	"/sys/class/rtrs-server"
 
@@ -67,6 +68,16 @@ struct export_list {
 	size_t nr;
 };
 
+/* An export that was declared by name; clients: with commas, empty for all. */
+struct declared {
+	const char *name, *device, *access_mode, *clients;
+};
+
+struct declared_list {
+	struct declared *declared;
+	size_t nr;
+};
+
 struct mapped_list mapped_load(void);
 const struct mapped *mapped_find(const struct mapped_list *list, const char *name,
 				 enum status *status);
@@ -77,6 +88,7 @@ enum status session_get(struct session_list *list, bool server, const char *name
 size_t session_devices(const struct session *sess);
 enum status path_get(const struct session *sess, const char *name, const struct path **path);
 struct export_list exports_load(void);
+struct declared_list declared_load(void);
 bool module_loaded(const char *name);
 
 #endif

@@ -42,8 +42,8 @@ struct args {
 /*
  * A command. Its options are letters of the table in args.c; complete says what its words are:
  * d a mapped device, s a session of the client, S one of either side, p a path of the session
- * before it, e an exported device, x a session that has it open, r client or server; the last one
- * may repeat.
+ * before it, e an exported device, x a session that has it open, r client or server, c exports or
+ * map, m a map of the files if that was map; the last one may repeat.
  */
 struct command {
 	const char *name;
@@ -76,5 +76,8 @@ enum status cmd_disconnect(const struct args *args);
 enum status cmd_exports(const struct args *args);
 enum status cmd_close(const struct args *args);
 enum status cmd_check(const struct args *args);
+enum status cmd_config_check(const struct args *args);
+enum status cmd_config_apply(const struct args *args);
+enum status cmd_config_remove(const struct args *args);
 
 #endif

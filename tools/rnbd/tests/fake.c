@@ -8,6 +8,7 @@
  *	route <address> <source>	packets to the address leave from the source; else: no route
  *	mtu <address> <bytes>		larger packets to it get lost
  *	silent <address>		it answers no probe
+ *	block <end of a file name>	it is a block device
  *	readonly <end of a file name>	no permission to write the file
  *	write <end of a file name> <pattern of the text> <errno name> <shell command>
  *					what comes of a write; the first line that fits counts
@@ -26,12 +27,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_WORDS	12
 
 ssize_t __wrap_write(int fd, const void *data, size_t len);
 int __wrap_access(const char *file, int mode);
+int __wrap_stat(const char *file, struct stat *st);
 int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
 		       struct addrinfo **found);
 void __wrap_freeaddrinfo(struct addrinfo *list);
@@ -44,6 +47,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout);
 ssize_t __wrap_recv(int sock, void *data, size_t len, int flags);
 
 int __real_access(const char *file, int mode);
+int __real_stat(const char *file, struct stat *st);
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
 		       struct addrinfo **found);
 void __real_freeaddrinfo(struct addrinfo *list);
@@ -177,6 +181,21 @@ int __wrap_access(const char *file, int mode)
 		return -1;
 	}
 	return __real_access(file, mode);
+}
+
+int __wrap_stat(const char *file, struct stat *st)
+{
+	FILE *scenario = NULL;
+	struct line line;
+
+	while (next_line(&scenario, "block", 2, &line)) {
+		if (!ends_with(file, line.word[1]))
+			continue;
+		fclose(scenario);
+		*st = (struct stat){ .st_mode = S_IFBLK };
+		return 0;
+	}
+	return __real_stat(file, st);
 }
 
 int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,

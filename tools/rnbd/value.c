@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "net.h"
+#include "value.h"
+
+const char *value_number(const char *text, long min, long max)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(text, &end, 10);
+	if (*text && !*end && !errno && number >= min && number <= max)
+		return NULL;
+	return mem_printf("expected a number from %ld to %ld", min, max);
+}
+
+const char *value_session(const char *text)
+{
+	if (*text && strlen(text) <= MAX_NAME && !strpbrk(text, "/. \t\n"))
+		return NULL;
+	return mem_printf("expected 1 to %d characters without '/', '.' and blanks", MAX_NAME);
+}
+
+const char *value_access(const char *text)
+{
+	if (!strcmp(text, "ro") || !strcmp(text, "rw") || !strcmp(text, "migration"))
+		return NULL;
+	return "expected ro, rw or migration";
+}
+
+/* Name of an export: a directory in the server's sysfs. */
+const char *value_export(const char *text)
+{
+	if (*text && *text != '.' && strlen(text) <= MAX_NAME && !strpbrk(text, "/! \t\n"))
+		return NULL;
+	return mem_printf("expected 1 to %d characters without '/', '!' and blanks, the first no '.'",
+			  MAX_NAME);
+}
+
+static bool is_bare_address(const char *text)
+{
+	union addr addr;
+
+	return addr_parse(text, &addr);
+}
+
+/* An address, with or without "ip:", a GID, or the name of a session. */
+const char *value_client(const char *text)
+{
+	if (is_bare_address(text) || (!strncmp(text, "ip:", 3) && is_bare_address(text + 3)))
+		return NULL;
+	if (!strncmp(text, "gid:", 4))
+		return is_bare_address(text + 4) && strchr(text + 4, ':') ? NULL :
+		       "expected gid: and a GID, as gid:fe80::1";
+	if (strncmp(text, "ip:", 3) && !strchr(text, ',') && !value_session(text))
+		return NULL;
+	return "expected addresses and names of sessions; these have no '/', '.' and ','";
+}
+
+/* As the kernel prints it. */
+const char *client_text(const char *text)
+{
+	const char *bare = strncmp(text, "ip:", 3) ? text : text + 3;
+	union addr addr;
+
+	return addr_parse(bare, &addr) ? mem_printf("ip:%s", addr_text(&addr)) : text;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a value may be, for options and for configuration files: NULL, or the rest of a sentence that
+ * says what was expected.
+ */
+#ifndef RNBD_VALUE_H
+#define RNBD_VALUE_H
+
+#include "rnbd.h"
+
+#define MAX_NAME		255
+#define MAX_PORT		65535
+#define MAX_POLL_QUEUES		2147483647
+#define MAX_NO_PATH_TIMEOUT	86400
+
+const char *value_number(const char *text, long min, long max);
+const char *value_session(const char *text);
+const char *value_access(const char *text);
+const char *value_export(const char *text);
+const char *value_client(const char *text);
+const char *client_text(const char *text);
+
+#endif
