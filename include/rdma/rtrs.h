@@ -158,6 +158,9 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno);
 void rtrs_srv_set_sess_priv(struct rtrs_srv_sess *sess, void *priv);
 int rtrs_srv_get_path_name(struct rtrs_srv_sess *sess, char *pathname, size_t len);
 int rtrs_srv_get_queue_depth(struct rtrs_srv_sess *sess);
+/* Not part of mainline's interface. */
+bool rtrs_srv_comes_from(struct rtrs_srv_sess *sess, const struct sockaddr_storage *addrs, size_t nr,
+			 struct sockaddr_storage *other);
 
 /* Addresses, rtrs-core.ko */
 int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port, struct rtrs_addr *addr);

@@ -296,3 +296,37 @@ int rtrs_srv_get_queue_depth(struct rtrs_srv_sess *sess)
 	return sess->ctx->geo.queue_depth;
 }
 EXPORT_SYMBOL(rtrs_srv_get_queue_depth);
+
+/**
+ * rtrs_srv_comes_from() - do all paths of a session come from some hosts
+ * @sess: the session, with a request of it not yet answered
+ * @addrs: addresses of the hosts; ports do not count
+ * @nr: how many
+ * @other: if they do not: address of a path that comes from elsewhere, all zero without any path
+ *
+ * Paths that are on their way up or down count too.  Not part of mainline's interface.
+ *
+ * Context: process, may sleep; not in link_ev.
+ * Return: true if they do, and there is one.
+ */
+bool rtrs_srv_comes_from(struct rtrs_srv_sess *sess, const struct sockaddr_storage *addrs, size_t nr,
+			 struct sockaddr_storage *other)
+{
+	const struct rtrs_srv_path *path;
+	size_t i;
+
+	memset(other, 0, sizeof(*other));
+	guard(mutex)(&sess->ctx->mutex);
+	list_for_each_entry(path, &sess->paths, entry) {
+		for (i = 0; i < nr; i++)
+			if (rtrs_addr_same_host((const struct sockaddr *)&path->clt_addr,
+						(const struct sockaddr *)&addrs[i]))
+				break;
+		if (i < nr)
+			continue;
+		*other = path->clt_addr;
+		return false;
+	}
+	return !list_empty(&sess->paths);
+}
+EXPORT_SYMBOL(rtrs_srv_comes_from);
