@@ -44,6 +44,11 @@ static const struct {
 		"already open in this session with fewer rights" },
 	[RNBD_SRV_TOO_MANY] = { -EMFILE, "too_many",
 		"too many open devices in this session" },
+	[RNBD_SRV_NOT_EXPORTED] = { -ENOENT, "not_exported", "no device is exported by that name" },
+	[RNBD_SRV_NOT_CLIENT] = { -EACCES, "not_client", "it is not exported to this client" },
+	[RNBD_SRV_EXPORT_RO] = { -EROFS, "export_ro", "it is exported for reading only" },
+	[RNBD_SRV_EXPORT_RW] = { -EACCES, "export_rw", "it is exported for one writer, no migration" },
+	[RNBD_SRV_NO_BACKEND] = { -EIO, "no_backend", "the device of this export cannot be opened" },
 	[RNBD_SRV_CANNOT_OPEN] = { -EIO, "cannot_open",
 		"no block device of that name can be opened below dev_search_path" },
 	[RNBD_SRV_BIG_BLOCKS] = { -EINVAL, "big_blocks",
@@ -310,6 +315,25 @@ enum rnbd_srv_verdict rnbd_srv_check_access(u8 access_mode, unsigned int nr_writ
 		return nr_writers > 1 ? RNBD_SRV_WRITER_EXISTS : RNBD_SRV_OK;
 	}
 	return RNBD_SRV_BAD_MODE;
+}
+
+/**
+ * rnbd_srv_check_offer() - may a device be opened as a client asks
+ * @offered_mode: enum rnbd_access_mode, the most that it is exported for
+ * @access_mode: what is asked for
+ *
+ * Context: any.
+ * Return: RNBD_SRV_OK or why not.
+ */
+enum rnbd_srv_verdict rnbd_srv_check_offer(u8 offered_mode, u8 access_mode)
+{
+	if (access_mode >= RNBD_ACCESS__NR)
+		return RNBD_SRV_BAD_MODE;
+	if (access_mode == RNBD_ACCESS_RO || offered_mode == RNBD_ACCESS_MIGRATION)
+		return RNBD_SRV_OK;
+	if (offered_mode == RNBD_ACCESS_RO)
+		return RNBD_SRV_EXPORT_RO;
+	return access_mode == RNBD_ACCESS_MIGRATION ? RNBD_SRV_EXPORT_RW : RNBD_SRV_OK;
 }
 
 /**

@@ -27,6 +27,11 @@
  * @RNBD_SRV_WRITER_EXISTS: the access mode does not go with the writers the device has
  * @RNBD_SRV_MORE_RIGHTS: open again under the same name with more rights
  * @RNBD_SRV_TOO_MANY: the session has its fill of open devices
+ * @RNBD_SRV_NOT_EXPORTED: there is an export list, and the name is not on it
+ * @RNBD_SRV_NOT_CLIENT: exported, but not to this client
+ * @RNBD_SRV_EXPORT_RO: exported for reading only
+ * @RNBD_SRV_EXPORT_RW: exported for one writer, no migration
+ * @RNBD_SRV_NO_BACKEND: not a rule but an error of opening the device of an export, whose errno goes out
  * @RNBD_SRV_CANNOT_OPEN: not a rule but an error of opening the block device, whose errno goes out
  * @RNBD_SRV_BIG_BLOCKS: logical blocks of the device do not fit the protocol
  * @RNBD_SRV_NO_DEVICE: device id not open, or closed by force
@@ -52,6 +57,11 @@ enum rnbd_srv_verdict {
 	RNBD_SRV_WRITER_EXISTS,
 	RNBD_SRV_MORE_RIGHTS,
 	RNBD_SRV_TOO_MANY,
+	RNBD_SRV_NOT_EXPORTED,
+	RNBD_SRV_NOT_CLIENT,
+	RNBD_SRV_EXPORT_RO,
+	RNBD_SRV_EXPORT_RW,
+	RNBD_SRV_NO_BACKEND,
 	RNBD_SRV_CANNOT_OPEN,
 	RNBD_SRV_BIG_BLOCKS,
 	RNBD_SRV_NO_DEVICE,
@@ -157,6 +167,7 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 enum rnbd_srv_verdict rnbd_srv_check_io(const struct rnbd_srv_io_req *req,
 					const struct rnbd_srv_io_rules *rules);
 enum rnbd_srv_verdict rnbd_srv_check_access(u8 access_mode, unsigned int nr_writers);
+enum rnbd_srv_verdict rnbd_srv_check_offer(u8 offered_mode, u8 access_mode);
 enum rnbd_srv_verdict rnbd_srv_check_reopen(u8 open_mode, u8 access_mode);
 enum rnbd_srv_verdict rnbd_srv_check_limits(const struct rnbd_srv_limits *lim);
 u8 rnbd_srv_limits_ops(const struct rnbd_srv_limits *lim);

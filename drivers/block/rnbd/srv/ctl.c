@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The administrator's side: class rnbd-server with its device ctl, the files of an open device
- * below ctl/devices/<bdev>/sessions/<session>, and rnbd-server/sessions in debugfs.
+ * below ctl/devices/<bdev>/sessions/<session>, those that change the export list, and
+ * rnbd-server/sessions in debugfs.
  *
  * Ordering: what the files show is constant while they exist, so reading takes no lock.
  */
@@ -18,17 +19,20 @@
 #include "dev.h"
 #include "export.h"
 #include "fault.h"
+#include "offer.h"
 #include "sess.h"
 
 /**
  * struct rnbd_srv_ctl - roots of what administrators see
  * @dev: /sys/class/rnbd-server/ctl
  * @devices: directory below it
+ * @exports: the other one, of the export list
  * @debugfs: /sys/kernel/debug/rnbd-server
  */
 struct rnbd_srv_ctl {
 	struct device *dev;
 	struct kobject *devices;
+	struct kobject *exports;
 	struct dentry *debugfs;
 };
 
@@ -116,6 +120,39 @@ const struct kobj_type rnbd_srv_ctl_dev_type = {
 	.release	= rnbd_srv_ctl_dev_release,
 };
 
+static ssize_t export_device_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page,
+			  "Usage: echo \"name=<name> device=<path> [access_mode=<ro|rw|migration>] [clients=<client>[,<client>]...]\" > %s\n"
+			  "client: ip:<IPv4>, ip:<IPv6>, gid:<GID> or the name of a session; without any: all\n",
+			  attr->attr.name);
+}
+
+static ssize_t export_device_store(struct device *dev, struct device_attribute *attr, const char *buf,
+				   size_t count)
+{
+	return rnbd_srv_offer_set(buf) ?: count;
+}
+static DEVICE_ATTR_RW(export_device);
+
+static ssize_t unexport_device_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "Usage: echo \"name=<name>\" > %s\n", attr->attr.name);
+}
+
+static ssize_t unexport_device_store(struct device *dev, struct device_attribute *attr,
+				     const char *buf, size_t count)
+{
+	return rnbd_srv_offer_remove(buf) ?: count;
+}
+static DEVICE_ATTR_RW(unexport_device);
+
+static const struct attribute *rnbd_srv_ctl_attrs[] = {
+	&dev_attr_export_device.attr,
+	&dev_attr_unexport_device.attr,
+	NULL
+};
+
 static int rnbd_srv_ctl_sessions_show(struct seq_file *seq, void *unused)
 {
 	rnbd_srv_sessions_show(seq);
@@ -146,7 +183,16 @@ int rnbd_srv_ctl_init(void)
 		ret = -ENOMEM;
 		goto err_unregister_dev;
 	}
+	rnbd_srv_ctl.exports = kobject_create_and_add("exports", &rnbd_srv_ctl.dev->kobj);
+	if (!rnbd_srv_ctl.exports) {
+		ret = -ENOMEM;
+		goto err_put_devices;
+	}
 	rnbd_srv_exports_init(rnbd_srv_ctl.devices);
+	rnbd_srv_offers_init(rnbd_srv_ctl.exports);
+	ret = sysfs_create_files(&rnbd_srv_ctl.dev->kobj, rnbd_srv_ctl_attrs);
+	if (ret)
+		goto err_put_exports;
 	/* Without debugfs the rest works as well. */
 	rnbd_srv_ctl.debugfs = debugfs_create_dir("rnbd-server", NULL);
 	debugfs_create_file("sessions", 0400, rnbd_srv_ctl.debugfs, NULL,
@@ -154,6 +200,10 @@ int rnbd_srv_ctl_init(void)
 	rnbd_srv_fault_init(rnbd_srv_ctl.debugfs);
 	return 0;
 
+err_put_exports:
+	kobject_put(rnbd_srv_ctl.exports);
+err_put_devices:
+	kobject_put(rnbd_srv_ctl.devices);
 err_unregister_dev:
 	device_unregister(rnbd_srv_ctl.dev);
 err_unregister_class:
@@ -169,7 +219,10 @@ err_unregister_class:
 void rnbd_srv_ctl_exit(void)
 {
 	debugfs_remove_recursive(rnbd_srv_ctl.debugfs);
+	sysfs_remove_files(&rnbd_srv_ctl.dev->kobj, rnbd_srv_ctl_attrs);
+	rnbd_srv_offers_exit();
 	rnbd_srv_exports_exit();
+	kobject_put(rnbd_srv_ctl.exports);
 	kobject_put(rnbd_srv_ctl.devices);
 	device_unregister(rnbd_srv_ctl.dev);
 	class_unregister(&rnbd_srv_class);

@@ -27,13 +27,12 @@
 #include "dev.h"
 #include "export.h"
 #include "fault.h"
+#include "log.h"
+#include "offer.h"
 #include "trace.h"
 
 /* Open devices per session; a client cannot have more disks. */
 #define RNBD_SRV_MAX_DEVS	16384
-
-/* Messages about sessions and their devices, all sessions together, per interval. */
-#define RNBD_SRV_LOG_BURST	100
 
 /* Entry of an id that is taken but leads nowhere. */
 #define RNBD_SRV_ID_TAKEN	xa_mk_value(0)
@@ -51,22 +50,6 @@ struct rnbd_srv_devs {
 };
 
 static struct rnbd_srv_devs rnbd_srv_devs;
-
-/**
- * rnbd_srv_may_log() - may the kernel log get another message that a client has caused
- * @share: what its session may say; each has a share, so that one does not silence the others
- *
- * All sessions together have a limit too: a client that comes again has a new session, and a new share.
- *
- * Context: any.
- * Return: true if it may.
- */
-bool rnbd_srv_may_log(struct ratelimit_state *share)
-{
-	static DEFINE_RATELIMIT_STATE(all, DEFAULT_RATELIMIT_INTERVAL, RNBD_SRV_LOG_BURST);
-
-	return __ratelimit(share) && __ratelimit(&all);
-}
 
 /**
  * rnbd_srv_devs_init() - prepare for open devices
@@ -181,16 +164,19 @@ void rnbd_srv_dev_free(struct rnbd_srv_dev *dev)
 static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_limits *lim,
 				     enum rnbd_srv_verdict *verdict)
 {
+	bool exported;
 	char *path;
 	int ret;
 
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
 	if (!path)
 		return -ENOMEM;
-	*verdict = rnbd_srv_export_path(path, PATH_MAX, rnbd_srv_devs.search_path, dev->sess->name,
-					dev->name);
+	exported = rnbd_srv_offer_decides(dev, path, verdict);
+	if (!exported)
+		*verdict = rnbd_srv_export_path(path, PATH_MAX, rnbd_srv_devs.search_path,
+						dev->sess->name, dev->name);
 	if (*verdict == RNBD_SRV_OK) {
-		*verdict = RNBD_SRV_CANNOT_OPEN;
+		*verdict = exported ? RNBD_SRV_NO_BACKEND : RNBD_SRV_CANNOT_OPEN;
 		ret = fault_here(open) ? -EIO :
 		      rnbd_srv_backend_open(&dev->backend, path, dev->rules.writable);
 	} else {

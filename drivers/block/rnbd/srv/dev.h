@@ -32,8 +32,6 @@ struct rnbd_srv_opened {
 	struct rnbd_srv_limits lim;
 };
 
-bool rnbd_srv_may_log(struct ratelimit_state *share);
-
 int rnbd_srv_devs_init(const char *search_path, const struct kobj_type *type);
 void rnbd_srv_devs_exit(void);
 

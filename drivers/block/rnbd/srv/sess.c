@@ -25,6 +25,7 @@
 #include "dev.h"
 #include "fault.h"
 #include "io.h"
+#include "log.h"
 #include "sess.h"
 #include "trace.h"
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _RNBD_SRV_LOG_H
+#define _RNBD_SRV_LOG_H
+
+#include <linux/ratelimit.h>
+#include <linux/types.h>
+
+bool rnbd_srv_may_log(struct ratelimit_state *share);
+
+#endif /* _RNBD_SRV_LOG_H */
