@@ -135,7 +135,7 @@ tool "resize: smaller" 2 '16m would cut off data' resize rnbd0 16m
 tool "resize --force" 0 '' resize --force rnbd0 16m
 tool "close" 0 '' close --force "$(basename "$back")" $sess
 must lose_device
-tool "remap: still not there" 1 'no such device below its dev_search_path' remap rnbd0
+tool "remap: still not there" 1 'exports no such device, by name or below its dev_search_path' remap rnbd0
 must ln -s "$back" $EXPORTS/disk
 tool "remap" 0 '' remap --all
 check "is open" dev_is /dev/rnbd0 open

@@ -24,15 +24,17 @@ static const struct cause {
 	const char *text;
 	const char *next;
 } causes[] = {
-	{ OP_OPEN, ENOENT, ST_REFUSED, "the server has no such device below its dev_search_path",
-	  ON_SERVER "rnbd check server shows dev_search_path; ls -l what is there" },
+	{ OP_OPEN, ENOENT, ST_REFUSED, "the server exports no such device, by name or below its dev_search_path",
+	  ON_SERVER "rnbd check server shows what it exports, dmesg why it refused this" },
 	{ OP_OPEN, ENOTBLK, ST_REFUSED, "on the server this is not a block device",
 	  ON_SERVER "ls -l it; a file becomes a device with losetup" },
 	{ OP_OPEN, ENOTDIR, ST_REFUSED, "on the server a part of this name is not a directory",
 	  ON_SERVER "rnbd check server shows dev_search_path; ls -l what is there" },
-	{ OP_OPEN, EROFS, ST_REFUSED, "the device is read-only on the server", "map it with --access=ro" },
-	{ OP_OPEN, EACCES, ST_REFUSED, "the server may not open it, for writing at least",
-	  "map it with --access=ro; " ON_SERVER "blockdev --getro tells if it is read-only" },
+	{ OP_OPEN, EROFS, ST_REFUSED, "the device is read-only on the server, or exported so",
+	  "map it with --access=ro" },
+	{ OP_OPEN, EACCES, ST_REFUSED,
+	  "it is not exported to this client, or the server itself may not write it",
+	  "map it with --access=ro; " ON_SERVER "dmesg says which, blockdev --getro, clients of the export" },
 	{ OP_OPEN, EPERM, ST_BUSY,
 	  "another client has the device open for writing, or has a session of this name",
 	  ON_SERVER "rnbd exports lists who has it; then --access=ro, or another --session" },

@@ -211,6 +211,27 @@ static void check_search_path(struct report *rep)
 		report(rep, check, OK, mem_printf("%s, names in it: %zu", path, io_list("%s", dir).nr), NULL);
 }
 
+/* What is exported by name, if that is all there is. */
+static bool check_exports(struct report *rep)
+{
+	const char *only = io_read(SRV_PARAM "/exports_only"), *check = "exports";
+	struct declared_list list;
+	struct words names = { 0 };
+	size_t i;
+
+	if (!only || *only != 'Y')
+		return false;
+	list = declared_load();
+	for (i = 0; i < list.nr; i++)
+		words_add(&names, list.declared[i].name);
+	if (list.nr)
+		report(rep, check, OK, mem_printf("by name only: %s", words_join(&names, ", ")), NULL);
+	else
+		report(rep, check, WARN, "by name only, and there is none",
+		       "write /etc/rnbd/exports.d/*.conf, then rnbd config apply exports");
+	return true;
+}
+
 static void check_parameters(struct report *rep)
 {
 	const char *port = io_read(SRV_PARAM "/port_nr");
@@ -231,7 +252,8 @@ static void check_server(struct report *rep)
 	rep->role = "server";
 	check_module(rep, "rnbd-server");
 	check_rdma(rep);
-	check_search_path(rep);
+	if (!check_exports(rep))
+		check_search_path(rep);
 	check_parameters(rep);
 	if (!module_loaded("rnbd-server"))
 		return;

@@ -49,7 +49,7 @@ static enum status load(struct config *config, enum config_kind kind)
 	return ST_USAGE;
 }
 
-/* As the files have it, and as the kernel would show it. */
+/* As the files have it, and as the kernel would show it: addresses first. */
 static struct declared declared_of(const struct section *section)
 {
 	const char *access = config_value(section, "access");
@@ -57,8 +57,11 @@ static struct declared declared_of(const struct section *section)
 	size_t i;
 
 	for (i = 0; i < values.nr; i++)
-		if (strcmp(values.word[i], "any"))
+		if (client_is_address(values.word[i]))
 			words_add(&clients, client_text(values.word[i]));
+	for (i = 0; i < values.nr; i++)
+		if (!client_is_address(values.word[i]) && strcmp(values.word[i], "any"))
+			words_add(&clients, values.word[i]);
 	return (struct declared){
 		.name = section->name,
 		.device = config_value(section, "device"),

@@ -36,10 +36,11 @@ const char *value_access(const char *text)
 /* Name of an export: a directory in the server's sysfs. */
 const char *value_export(const char *text)
 {
-	if (*text && *text != '.' && strlen(text) <= MAX_NAME && !strpbrk(text, "/! \t\n"))
+	if (*text && *text != '.' && strlen(text) <= MAX_EXPORT && !strpbrk(text, "/! \t\n") &&
+	    !strstr(text, ".."))
 		return NULL;
-	return mem_printf("expected 1 to %d characters without '/', '!' and blanks, the first no '.'",
-			  MAX_NAME);
+	return mem_printf("expected 1 to %d characters without '/', '!', '..' and blanks, the first no '.'",
+			  MAX_EXPORT);
 }
 
 static bool is_bare_address(const char *text)
@@ -62,7 +63,13 @@ const char *value_client(const char *text)
 	return "expected addresses and names of sessions; these have no '/', '.' and ','";
 }
 
-/* As the kernel prints it. */
+/* Not the name of a session. */
+bool client_is_address(const char *text)
+{
+	return is_bare_address(text) || !strncmp(text, "ip:", 3) || !strncmp(text, "gid:", 4);
+}
+
+/* An address as the kernel prints it. */
 const char *client_text(const char *text)
 {
 	const char *bare = strncmp(text, "ip:", 3) ? text : text + 3;

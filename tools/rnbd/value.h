@@ -9,6 +9,7 @@
 #include "rnbd.h"
 
 #define MAX_NAME		255
+#define MAX_EXPORT		254
 #define MAX_PORT		65535
 #define MAX_POLL_QUEUES		2147483647
 #define MAX_NO_PATH_TIMEOUT	86400
@@ -18,6 +19,7 @@ const char *value_session(const char *text);
 const char *value_access(const char *text);
 const char *value_export(const char *text);
 const char *value_client(const char *text);
+bool client_is_address(const char *text);
 const char *client_text(const char *text);
 
 #endif
