@@ -186,8 +186,9 @@ static enum status set_exports(const struct args *args, const struct declared_li
 static void warn_of_search_path(void)
 {
 	const char *only = io_read(SRV_PARAM "/exports_only");
+	const char *dir = io_read(SRV_PARAM "/dev_search_path");
 
-	if (!only || *only != 'N')
+	if (!only || *only != 'N' || !dir || !io_list("%s", dir).nr)
 		return;
 	warn("nothing is exported by name: clients can open what is below dev_search_path");
 	detail("next", "modprobe rnbd-server exports_only=Y");
