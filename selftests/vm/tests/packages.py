@@ -4,7 +4,8 @@
 
 debootstrap makes a root file system, which gets Debian's kernel and, with apt, what
 `make deb` built. It boots from a disk, with that kernel and the initrd made for it, and maps
-a device of its own over SoftRoCE. Then the next kernel is installed; that boots and maps too.
+a device of its own over SoftRoCE, at boot, by files and units, and then by hand. Then the next kernel is
+installed; that boots and maps too.
 
 Whatever builds modules and initrds runs in a chroot on the host, as an emulated VM is too slow
 for that. Each boot gets a new image of the tree, and what a VM changes stays in it. The purge is
@@ -50,6 +51,32 @@ Environment=HOME=/root
 WorkingDirectory=/selftests
 ExecStart=/usr/local/sbin/agent /dev/virtio-ports/agent
 """
+
+# Networks and a disk, as others have them.
+TOPOLOGY = """[Unit]
+Before=rnbd-server.service rnbd-map@boot.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -c 'LIB_ONLY=1; . /selftests/lib.sh; topo_up 2 && backing_file /var/tmp/boot 64'
+
+[Install]
+WantedBy=multi-user.target
+"""
+EXPORTS = """[disk]
+device = /dev/loop0
+clients = 10.1.0.1 10.2.0.1
+"""
+MAPS = """[boot]
+server = 10.1.0.2
+export = disk
+session = boot
+path = 10.1.0.1@10.1.0.2
+path = 10.2.0.1@10.2.0.2
+"""
+BY_ID = "/dev/disk/by-id/rnbd-boot-disk"
+UNITS = "rnbd-server rnbd-map@boot"
 
 DECOY_HOOK = f"""#!/bin/sh -e
 cd "/lib/modules/$1/kernel/drivers/block"
@@ -188,6 +215,14 @@ def install(tree, debs):
     tree.sh("cd /root; apt-get -q update; apt-get -qy install ./*.deb; rm ./*.deb")
 
 
+def configure(tree):
+    """What is exported and mapped at boot."""
+    tree.write("etc/systemd/system/topology.service", TOPOLOGY)
+    tree.write("etc/rnbd/exports.d/boot.conf", EXPORTS)
+    tree.write("etc/rnbd/maps.d/boot.conf", MAPS)
+    tree.sh(f"systemctl enable topology {UNITS}")
+
+
 def add_decoys(tree, release):
     """A kernel that has modules of the same names, this one and each that comes.
 
@@ -229,13 +264,29 @@ def in_directory(files, path):
                for name, file in files.items())
 
 
+def try_boot(ktap, what, vm):
+    """What the units have done at boot, and undo: 4 cases."""
+    vm.run("systemctl is-system-running --wait", 300)
+    active = vm.run(f"systemctl is-active {UNITS} || journalctl -b --no-pager -u 'rnbd*' -u topology")
+    ktap.equal(f"{what}: exports and maps at boot", active.out, "active\nactive\n")
+    same = vm.lib(f"dd if=/dev/urandom of={BY_ID} bs=1M count=1 oflag=direct status=none && "
+                  f"drop_caches && cmp -n 1048576 {BY_ID} /dev/loop0")
+    ktap.check(f"{what}: under the name that udev gives", same.code == 0, same.out)
+    other = vm.lib("map_device other /dev/loop0 access_mode=ro")
+    ktap.check(f"{what}: nothing else is exported", other.code != 0, other.out)
+    stopped = vm.run(f"systemctl stop {UNITS} && [ -z \"$(ls /sys/class/rnbd-server/ctl/exports)\" ] && "
+                     f"udevadm settle && [ ! -e {BY_ID} ]", 120)
+    ktap.check(f"{what}: stopped, neither is left", stopped.code == 0, stopped.out)
+    vm.lib("rtrs_unload && topo_down; backing_file_gone /dev/loop0 /var/tmp/boot", 120, check=True)
+
+
 def try_modules(ktap, what, vm, release):
     """Where they come from, and that they work: 7 cases."""
     ktap.equal(f"{what}: boots", vm.run("uname -r").out.strip(), release)
     files = modinfo(vm, "-n")
     ktap.check(f"{what}: modules of updates/dkms win", in_directory(files, "updates/dkms"), files)
     ktap.equal(f"{what}: dkms signed them", modinfo(vm, "-F signer"), dict.fromkeys(MODULES, SIGNER))
-    up = vm.lib("topo_up 2 && server_load && client_load", 300)
+    up = vm.lib("RNBD_SERVER_OPTS=dev_search_path=/; topo_up 2 && server_load && client_load", 300)
     ktap.check(f"{what}: load", up.code == 0, up.out)
     back = vm.lib("backing_file /var/tmp/back 64", 60, check=True).out.strip()
     used = vm.lib(f"back={back}\n{USE}", 300)
@@ -250,11 +301,12 @@ def try_modules(ktap, what, vm, release):
 
 
 def try_kernel(ktap, rig, what, tree, release):
-    """Boot it and try; the VM, still up: 9 cases."""
+    """Boot it and try; the VM, still up: 13 cases."""
     ktap.equal(f"{what}: dkms has built and installed", tree.status().get(release), "installed")
     build_ulp(tree, release)
     vm, seconds = boot(rig, tree, release)
     ktap.note(f"{what}: {release} up after {seconds:.0f} s")
+    try_boot(ktap, what, vm)
     try_modules(ktap, what, vm, release)
     complaints = vm.splats()
     ktap.check(f"{what}: its kernel does not complain", not complaints, "\n".join(complaints))
@@ -263,7 +315,8 @@ def try_kernel(ktap, rig, what, tree, release):
 
 def purge(ktap, vm, names):
     """Nothing is left: 4 cases."""
-    vm.run(f"rm -r {ULP}", check=True)
+    vm.run(f"rm -r {ULP}; systemctl disable topology {UNITS}; "
+           "rm /etc/rnbd/*/boot.conf /etc/systemd/system/topology.service", check=True)
     there = vm.run(RESIDUE, 300).out.splitlines()
     wanted = {"/usr/src/rtrs-dev", "/var/lib/dkms/rtrs", "/var/lib/dpkg/status"}
     ktap.check("purge: what is looked for is there before", wanted <= set(there), "\n".join(there))
@@ -281,6 +334,7 @@ def body(ktap, rig):
     add_agent(tree)
     add_decoys(tree, old)
     install(tree, debs)
+    configure(tree)
     try_kernel(ktap, rig, "6.1", tree, old).poweroff()
 
     tree.sh(f"apt-get -qy install {NEXT}")
@@ -293,4 +347,4 @@ if os.geteuid():
     print("1..0 # SKIP needs root, for debootstrap and chroot")
     sys.exit(4)
 subprocess.run([vmlib.TOP / "tools/deps", "packages"], check=True)
-sys.exit(hosts.test(22, body))
+sys.exit(hosts.test(30, body))
