@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,10 +41,12 @@ char *io_path(const char *fmt, ...)
 
 bool io_exists(const char *fmt, ...)
 {
+	struct stat st;
 	char *path;
 
 	IO_PATH(path, fmt);
-	return access(path, F_OK) == 0;
+	/* Not access(): where a cgroup closes device nodes, that says they are not there. */
+	return stat(path, &st) == 0;
 }
 
 bool io_writable(const char *file)
