@@ -75,7 +75,7 @@ test-all:
 ## test-interop	Our modules with mainline's, as client and server, 6.12 and 6.1
 test-interop:
 	@tools/deps build vm interop
-	@BUILD=$(build_dir) selftests/vm/run --vm-only --tier all --kver "$(KVER)" --tests "$(or $(TESTS),interop)"
+	@BUILD=$(build_dir) selftests/vm/run --vm-only --tier test --kver "$(KVER)" --tests "$(or $(TESTS),interop)"
 
 ## soak		Everything goes wrong at random, and data are verified: MINUTES=30, SEED=
 soak:
