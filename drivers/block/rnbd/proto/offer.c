@@ -36,15 +36,12 @@ static int rnbd_offer_set_device(struct rnbd_offer *offer, char *value)
 
 static int rnbd_offer_set_access_mode(struct rnbd_offer *offer, char *value)
 {
-	int mode;
+	int mode = rnbd_access_mode_parse(value);
 
-	for (mode = 0; mode < RNBD_ACCESS__NR; mode++) {
-		if (strcmp(value, rnbd_access_mode_name(mode)))
-			continue;
-		offer->access_mode = mode;
-		return 0;
-	}
-	return -EINVAL;
+	if (mode < 0)
+		return mode;
+	offer->access_mode = mode;
+	return 0;
 }
 
 static int rnbd_offer_set_clients(struct rnbd_offer *offer, char *value)

@@ -63,4 +63,21 @@ static inline const char *rnbd_access_mode_name(u32 mode)
 	return mode < RNBD_ACCESS__NR ? names[mode] : "unknown";
 }
 
+/**
+ * rnbd_access_mode_parse - read an access mode that a person has written
+ * @text: NUL-terminated text
+ *
+ * Context: any.
+ * Return: enum rnbd_access_mode, or -EINVAL.
+ */
+static inline int rnbd_access_mode_parse(const char *text)
+{
+	int mode;
+
+	for (mode = 0; mode < RNBD_ACCESS__NR; mode++)
+		if (!strcmp(text, rnbd_access_mode_name(mode)))
+			return mode;
+	return -EINVAL;
+}
+
 #endif /* _RNBD_OPMAP_H */

@@ -138,16 +138,13 @@ static int rnbd_options_parse_dest_port(struct rnbd_options_ctx *ctx, const char
 
 static int rnbd_options_parse_access_mode(struct rnbd_options_ctx *ctx, const char *value)
 {
-	int mode;
+	int mode = rnbd_access_mode_parse(value);
 
 	scnprintf(ctx->error->expected, sizeof(ctx->error->expected), "ro, rw or migration");
-	for (mode = 0; mode < RNBD_ACCESS__NR; mode++) {
-		if (strcmp(value, rnbd_access_mode_name(mode)))
-			continue;
-		ctx->opts->access_mode = mode;
-		return 0;
-	}
-	return -EINVAL;
+	if (mode < 0)
+		return mode;
+	ctx->opts->access_mode = mode;
+	return 0;
 }
 
 static int rnbd_options_parse_nr_poll_queues(struct rnbd_options_ctx *ctx, const char *value)
