@@ -267,5 +267,6 @@ def write(out_path, image, release, modules, programs, tools):
             shutil.copyfileobj(src, out, 1 << 20)
         cpio = Cpio(out)
         write_overlay(cpio, made, release, modules, programs)
-        add_files(cpio, dict(tool_files(tools).items() - tool_files(TOOLS).items()))
+        if tools:
+            add_files(cpio, dict(tool_files(tools).items() - tool_files(TOOLS).items()))
         cpio.end()
