@@ -208,7 +208,21 @@ requires() {
 # deadline <seconds>: the time that is so far away. RTRS_SLOWNESS in the environment
 # says how many times slower than usual this machine's kernel is.
 deadline() {
-	echo $(($(date +%s) + $1 * ${RTRS_SLOWNESS:-1}))
+	lib_clock
+	echo $((lib_now + $1 * ${RTRS_SLOWNESS:-1}))
+}
+
+# past <deadline>
+past() {
+	lib_clock
+	[ "$lib_now" -ge "$1" ]
+}
+
+# Seconds since boot, in $lib_now. What is asked in a loop starts no program: under emulation that takes
+# ten times as long as all else here.
+lib_clock() {
+	read -r lib_now _ </proc/uptime
+	lib_now=${lib_now%.*}
 }
 
 # wait_for <seconds> <command> [<argument>...]: poll until it succeeds
@@ -217,7 +231,7 @@ wait_for() {
 	end=$(deadline "$1")
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ "$(date +%s)" -lt "$end" ] || return 1
+		! past "$end" || return 1
 		sleep 0.1
 	done
 }
@@ -605,18 +619,23 @@ rxe_renew() {
 # host_up <own host number> <number of networks>: for VMs joined by networks,
 # where every VM is one host. Adapter eth<n-1> becomes 10.<n>.0.<host>.
 host_up() {
-	local n=1 dev
+	local n=1
 	topo_modules || return 1
 	while [ "$n" -le "$2" ]; do
-		dev=eth$((n - 1))
-		sysctl -qw "net.ipv6.conf.$dev.accept_dad=0" &&
-		ip link set "$dev" mtu 9000 up &&
-		ip addr add "10.$n.0.$1/24" dev "$dev" &&
-		ip addr add "fd00:$n::$1/64" dev "$dev" nodad &&
-		rdma link add "rxe$n" type rxe netdev "$dev" &&
-		wait_for 20 topo_gid_there "rxe$n" "$n" || return 1
+		host_net_up "$1" "$n" || return 1
 		n=$((n + 1))
 	done
+}
+
+# host_net_up <own host number> <n>: one of them
+host_net_up() {
+	local n="$2" dev=eth$(($2 - 1))
+	sysctl -qw "net.ipv6.conf.$dev.accept_dad=0" &&
+	ip link set "$dev" mtu 9000 up &&
+	ip addr add "10.$n.0.$1/24" dev "$dev" &&
+	ip addr add "fd00:$n::$1/64" dev "$dev" nodad &&
+	rdma link add "rxe$n" type rxe netdev "$dev" &&
+	wait_for 20 topo_gid_there "rxe$n" "$n"
 }
 
 # host_gsi_broken <n>, host_rxe_renew <n>: as rxe_gsi_broken and rxe_renew, on such a host
@@ -872,9 +891,19 @@ unmap_all() {
 	done
 }
 
+# attr_is <file> <value>: the attribute's first line
+attr_is() {
+	local have
+	{ read -r have <"$1"; } 2>/dev/null && [ "$have" = "$2" ]
+}
+
 # sess_paths_up <session>: how many of its paths are connected
 sess_paths_up() {
-	cat "$CLT_CLASS/$1"/paths/*/state 2>/dev/null | grep -cx connected
+	local file nr=0
+	for file in "$CLT_CLASS/$1"/paths/*/state; do
+		! attr_is "$file" connected || nr=$((nr + 1))
+	done
+	echo $nr
 }
 
 sess_paths_are() {
@@ -888,7 +917,7 @@ path_dir() {
 
 # path_is <session> <n> <state>
 path_is() {
-	[ "$(cat "$(path_dir "$1" "$2")/state" 2>/dev/null)" = "$3" ]
+	attr_is "$(path_dir "$1" "$2")/state" "$3"
 }
 
 # path_stat <session> <n> <field>: from the path's stats/rdma; 1 and 2 count
@@ -899,21 +928,24 @@ path_stat() {
 
 # path_ios <session> <n>: requests the path has taken
 path_ios() {
-	awk '{ print $1 + $3 }' "$(path_dir "$1" "$2")/stats/rdma"
+	local reads writes
+	{ read -r reads _ writes _ <"$(path_dir "$1" "$2")/stats/rdma"; } 2>/dev/null &&
+		echo $((reads + writes))
 }
 
 # dev_state <block device>: what the client thinks of it
 dev_state() {
-	cat "/sys/block/$(basename "$1")/rnbd/state"
+	cat "/sys/block/${1##*/}/rnbd/state"
 }
 
 dev_is() {
-	[ "$(dev_state "$1")" = "$2" ]
+	attr_is "/sys/block/${1##*/}/rnbd/state" "$2"
 }
 
 # uptime_ms: milliseconds since boot
 uptime_ms() {
-	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+	read -r lib_now _ </proc/uptime
+	echo "${lib_now%.*}${lib_now#*.}0"
 }
 
 # load_start <device> <seconds> [<fio option>...]: mixed reads and writes, whose
@@ -993,7 +1025,7 @@ path_returns() {
 	local end
 	end=$(deadline "$1")
 	until path_is "$2" "$3" connected; do
-		[ "$(date +%s)" -lt "$end" ] || return 1
+		! past "$end" || return 1
 		if rxe_gsi_broken "$3" >/dev/null; then
 			diag "rdma_rxe broke on network $3: the QP for connects is dead; renewing the device"
 			rxe_gsi_broken "$3" | sed 's/^/# /'

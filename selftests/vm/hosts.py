@@ -177,7 +177,7 @@ class Bed:
     """
 
     def __init__(self, rig, servers=1, clients=1, networks=2, disk_mb=64,
-                 server_system=None, client_system=None, serve=True, **options):
+                 server_system=None, client_system=None, serve=True, client_mem=None, **options):
         self.rig = rig
         self.nets = [rig.network(servers + clients) for _ in range(networks)]
         self.servers, self.clients = [], []
@@ -187,6 +187,8 @@ class Bed:
                 file.truncate(disk_mb * MB)
             self.servers.append(Server(rig, f"server{number}", number, self.nets,
                                        drives=[image], system=server_system, **options))
+        if client_mem:
+            options["mem"] = client_mem
         for number in range(servers + 1, servers + clients + 1):
             self.clients.append(Client(rig, f"client{number - servers}", number, self.nets,
                                        system=client_system, **options))
