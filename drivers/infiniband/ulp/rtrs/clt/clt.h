@@ -230,7 +230,8 @@ struct rtrs_clt_bounce {
  * @link: C. verbs objects of the connection, NULL when torn down
  * @links: A. links that are not destroyed yet, the present one too
  * @dev: C. device, NULL when torn down
- * @port: C. port of the device
+ * @port: A. port of the device of the last connection
+ * @dev_index: A. the number that device has, or had, among all
  * @ifindex: A. network device of the last connection, 0 if there was none or it has none
  * @pd: C. protection domain of this path alone, the link's
  * @conns: C. connections, the link's
@@ -287,6 +288,7 @@ struct rtrs_clt_path {
 	atomic_t links;
 	struct ib_device *dev;
 	u32 port;
+	u32 dev_index;
 	int ifindex;
 	struct ib_pd *pd;
 	struct rtrs_clt_conn *conns;
@@ -501,6 +503,7 @@ int rtrs_clt_conn_start(struct rtrs_clt_path *path, u16 cid);
 
 /* connect.c */
 void rtrs_clt_path_set_hb(struct rtrs_clt_path *path);
+bool rtrs_clt_path_has_carrier(const struct rtrs_clt_path *path);
 void rtrs_clt_path_work(struct work_struct *work);
 
 /* sess.c */
@@ -533,7 +536,7 @@ int rtrs_clt_sysfs_init(void);
 void rtrs_clt_sysfs_exit(void);
 
 /* open.c */
-void rtrs_clt_each_path_on(int ifindex, void (*fn)(struct rtrs_clt_path *path));
+void rtrs_clt_each_path(void (*fn)(struct rtrs_clt_path *path, const void *arg), const void *arg);
 
 /* carrier.c */
 int rtrs_clt_carrier_init(void);

@@ -39,7 +39,8 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 		return PTR_ERR(pd);
 	path->dev = path->link->dev = id->device;
 	path->pd = path->link->pd = pd;
-	path->port = id->port_num;
+	WRITE_ONCE(path->port, id->port_num);
+	WRITE_ONCE(path->dev_index, id->device->index);
 	WRITE_ONCE(path->ifindex, id->route.addr.dev_addr.bound_dev_if);
 	/* One page more than segments: data that start inside a page end in a page of their own. */
 	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS + 1, attr->max_fast_reg_page_list_len);

@@ -487,13 +487,20 @@ static bool rtrs_clt_path_out_of_attempts(const struct rtrs_clt_path *path)
 	return path->max_failures_hit || (max >= 0 && path->failures >= max);
 }
 
-static bool rtrs_clt_has_carrier(const struct rtrs_clt_path *path)
+/**
+ * rtrs_clt_path_has_carrier() - may the path's next attempt reach the network
+ * @path: the path
+ *
+ * Context: any.
+ * Return: false if the network device of its last connection is there and has no carrier.
+ */
+bool rtrs_clt_path_has_carrier(const struct rtrs_clt_path *path)
 {
 	struct net_device *ndev;
 	bool ret;
 
 	rcu_read_lock();
-	ndev = dev_get_by_index_rcu(&init_net, path->ifindex);
+	ndev = dev_get_by_index_rcu(&init_net, READ_ONCE(path->ifindex));
 	ret = !ndev || netif_carrier_ok(ndev);
 	rcu_read_unlock();
 	return ret;
@@ -508,7 +515,7 @@ static u32 rtrs_clt_path_delay_ms(const struct rtrs_clt_path *path)
 {
 	u32 failures = path->unanswered ? 0 : path->failures;
 
-	if (!rtrs_clt_has_carrier(path))
+	if (!rtrs_clt_path_has_carrier(path))
 		failures = max(path->failures, RTRS_CLT_NO_CARRIER_FAILURES);
 	return rtrs_backoff_ms(failures, path->sess->reconnect_delay_ms, get_random_u32());
 }

@@ -41,13 +41,13 @@ static void rtrs_clt_sess_end(struct rtrs_clt_sess *sess)
 }
 
 /**
- * rtrs_clt_each_path_on() - call a function for each path over a network device
- * @ifindex: the device
+ * rtrs_clt_each_path() - call a function for each path of each session
  * @fn: the function; must not sleep
+ * @arg: what it is given too
  *
  * Context: process, may sleep.
  */
-void rtrs_clt_each_path_on(int ifindex, void (*fn)(struct rtrs_clt_path *path))
+void rtrs_clt_each_path(void (*fn)(struct rtrs_clt_path *path, const void *arg), const void *arg)
 {
 	const struct rtrs_clt_paths *paths;
 	struct rtrs_clt_sess *sess;
@@ -58,8 +58,7 @@ void rtrs_clt_each_path_on(int ifindex, void (*fn)(struct rtrs_clt_path *path))
 		rcu_read_lock();
 		paths = rcu_dereference(sess->paths);
 		for (i = 0; paths && i < paths->nr; i++)
-			if (READ_ONCE(paths->path[i]->ifindex) == ifindex)
-				fn(paths->path[i]);
+			fn(paths->path[i], arg);
 		rcu_read_unlock();
 	}
 	mutex_unlock(&rtrs_clt_sessions_mutex);
