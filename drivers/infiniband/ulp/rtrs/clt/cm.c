@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "../proto/geometry.h"
@@ -255,14 +256,17 @@ static int rtrs_clt_rejected(struct rtrs_clt_conn *cc, const struct rdma_cm_even
 	return ret;
 }
 
+/* No allocation here recurses into writeback or swapping, which may be waiting for this very path. */
 static int rtrs_clt_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
 	struct rtrs_clt_conn *cc = id->context;
 	struct rtrs_clt_path *path = cc->path;
+	unsigned int noio;
 	int ret = 0;
 
 	if (cc->dying)
 		return 0;
+	noio = memalloc_noio_save();
 	switch (ev->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		ret = fault_here(cm_resolve) ? -EHOSTUNREACH : rtrs_clt_addr_resolved(cc);
@@ -297,6 +301,7 @@ static int rtrs_clt_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		ret = -ECONNRESET;
 		break;
 	}
+	memalloc_noio_restore(noio);
 	if (ret)
 		rtrs_clt_path_error(path, ret);
 	/* Non-zero would destroy the id, which is the worker's to do. */
