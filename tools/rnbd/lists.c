@@ -74,6 +74,10 @@ static const struct column path_columns[] = {
 	{ "reconnects", "RECONNECTS", COL_NUMBER },
 	{ "failed_reconnects", "FAILED", COL_NUMBER },
 	{ "timeouts", "TIMEOUTS", COL_NUMBER },
+	{ "fences", "FENCES", COL_NUMBER },
+	{ "fences_unanswered", "UNFENCED", COL_NUMBER },
+	{ "last_gap_ns", "LAST_GAP", COL_NS },
+	{ "longest_gap_ns", "LONGEST_GAP", COL_NS },
 };
 
 static const struct column export_columns[] = {
@@ -160,6 +164,10 @@ static void add_path(struct table *table, const struct session *sess, const stru
 	table_count(table, stats->reconnects);
 	table_count(table, stats->failed_reconnects);
 	table_count(table, stats->timeouts);
+	table_count(table, stats->fences);
+	table_count(table, stats->fences_unanswered);
+	table_count(table, stats->last_gap_ns);
+	table_count(table, stats->longest_gap_ns);
 }
 
 static void add_paths(struct table *table, const struct session *sess)

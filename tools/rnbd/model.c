@@ -110,12 +110,23 @@ const struct mapped *mapped_find(const struct mapped_list *list, const char *nam
 	return found;
 }
 
+/* There is no gap before the first failover. */
+static void gaps_read(struct path_stats *stats, const char *text)
+{
+	long long nr, last_ms, longest_ms;
+
+	if (sscanf(text, "%lld %lld %lld", &nr, &last_ms, &longest_ms) != 3 || !nr)
+		return;
+	stats->last_gap_ns = last_ms * 1000000;
+	stats->longest_gap_ns = longest_ms * 1000000;
+}
+
 static void stats_read(struct path *path, bool server)
 {
 	struct path_stats *stats = &path->stats;
 	const char *text;
 
-	*stats = (struct path_stats){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	*stats = (struct path_stats){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	text = io_read("%s/stats/rdma", path->dir);
 	if (text)
 		sscanf(text, "%lld %lld %lld %lld %lld %lld", &stats->reads, &stats->read_bytes,
@@ -127,6 +138,12 @@ static void stats_read(struct path *path, bool server)
 		sscanf(text, "%lld %lld", &stats->reconnects, &stats->failed_reconnects);
 	stats->timeouts = io_read_number(-1, "%s/stats/timeouts", path->dir);
 	stats->latency_ns = io_read_number(-1, "%s/cur_latency", path->dir);
+	text = io_read("%s/stats/fences", path->dir);
+	if (text)
+		sscanf(text, "%lld %lld", &stats->fences, &stats->fences_unanswered);
+	text = io_read("%s/stats/failovers", path->dir);
+	if (text)
+		gaps_read(stats, text);
 }
 
 static void path_read(struct session *sess, const char *name)

@@ -32,6 +32,7 @@ struct mapped_list {
 struct path_stats {
 	long long reads, read_bytes, writes, write_bytes, inflight, failovers;
 	long long reconnects, failed_reconnects, timeouts, latency_ns;
+	long long fences, fences_unanswered, last_gap_ns, longest_gap_ns;
 };
 
 struct path {
