@@ -10,6 +10,7 @@ BUILD	?= build
 KVER	?=
 W	?=
 C	?=
+STRICT	?=
 TESTS	?=
 MINUTES	?= 30
 SEED	?=
@@ -19,7 +20,7 @@ NEW	?=
 build_dir := $(abspath $(BUILD))
 jobs	  := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
-	     $(if $(W),W=$(W)) $(if $(C),C=$(C))
+	     $(if $(STRICT),W=1 C=1 KCFLAGS=-Werror CF=-Wsparse-error,$(if $(W),W=$(W)) $(if $(C),C=$(C)))
 kbuild	   = $(call kbuild_for,)
 
 .PHONY: all modules test-modules tools check fuzz lint test test-all test-interop soak bench bench-compare deb demo help clean FORCE
@@ -28,7 +29,7 @@ all: modules
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
 modules:
 	+@tools/deps build
-	+@$(if $(C),tools/deps lint)
+	+@$(if $(C)$(STRICT),tools/deps lint)
 	+@$(kbuild) modules
 
 ## test-modules	Build the modules that only tests use: build/<release>/selftests/*.ko
@@ -116,6 +117,7 @@ help:
 	@echo "                       6.12-debug is one with KASAN, lockdep and so on, 6.12-kcsan one"
 	@echo "                       that finds data races; each is built once"
 	@echo "W=1 C=1                more warnings, sparse"
+	@echo "STRICT=1               both, and each warning is an error"
 	@echo "TESTS=<pattern>        run only the tests whose name matches (shell pattern)"
 	@echo "MINUTES=<n> SEED=<n>   how long make soak takes; to repeat one"
 	@echo "OLD=<file> NEW=<file>  results.json of two runs of make bench"
