@@ -14,9 +14,8 @@ With .quick there are two cases instead of four: one path with always_invalidate
 with .cross the other way round. So each pair, and each kernel on either side, has all four.
 """
 # vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short
-# vm: args=mainline-mainline.quick,ulp-ulp.quick timeout=600 tier=short
+# vm: args=mainline-mainline.quick,ulp-ulp.quick,mainline-mainline.cross.quick timeout=600 tier=short quick=6.12
 # vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=600 tier=short
-# vm: args=mainline-mainline.cross.quick timeout=600 tier=short
 # vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
 # vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900 tier=all
 # vm: args=mainline-ours.patient timeout=900 tier=all
