@@ -61,13 +61,13 @@ static void rtrs_clt_carrier_of_port(struct rtrs_clt_path *path, const void *arg
 {
 	const struct ib_event *ev = arg;
 
-	if (READ_ONCE(path->dev_index) != ev->device->index ||
+	/* Where there is a network device it tells, and sooner: its news, told twice, would end an attempt. */
+	if (READ_ONCE(path->ifindex) || READ_ONCE(path->dev_index) != ev->device->index ||
 	    READ_ONCE(path->port) != ev->element.port_num)
 		return;
-	/* The network device of a port may have lost its link meanwhile; it has the last word. */
 	if (ev->event == IB_EVENT_PORT_ERR)
 		rtrs_clt_carrier_down(path);
-	else if (rtrs_clt_path_has_carrier(path))
+	else
 		rtrs_clt_carrier_up(path);
 }
 
@@ -77,10 +77,13 @@ static void rtrs_clt_port_event(struct ib_event_handler *handler, struct ib_even
 		rtrs_clt_each_path(rtrs_clt_carrier_of_port, ev);
 }
 
-/* Which paths will go over a new device is not known before they have asked for a route. */
+/*
+ * Which paths will go over a new device is not known before they have asked for a route.  One that is
+ * connecting has found its device, or finds none at once.
+ */
 static void rtrs_clt_carrier_new_device(struct rtrs_clt_path *path, const void *arg)
 {
-	if (rtrs_clt_path_has_carrier(path))
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_RECONNECTING && rtrs_clt_path_has_carrier(path))
 		rtrs_clt_carrier_up(path);
 }
 
