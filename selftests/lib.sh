@@ -35,7 +35,11 @@ lib_deferred='' lib_topo_nr=0 lib_topo_made='' lib_mark=''
 # ---------------------------------------------------------------- verdicts
 
 diag() {
-	printf '%s\n' "$*" | sed 's/^/# /'
+	case $* in
+	*"
+"*)	printf '%s\n' "$*" | sed 's/^/# /' ;;
+	*)	printf '# %s\n' "$*" ;;
+	esac
 }
 
 # ktap_plan <number of cases>
@@ -261,8 +265,11 @@ kmsg_has() {
 # in strerror's words and the function fails.
 sysfs_write() {
 	sysfs_error=''
-	sysfs_error=$(printf '%s\n' "$2" | LC_ALL=C dd of="$1" bs=64k conv=notrunc 2>&1) &&
-		return 0
+	sysfs_error=$(
+		LC_ALL=C dd of="$1" bs=64k conv=notrunc 2>&1 <<-END
+		$2
+		END
+	) && return 0
 	sysfs_error=$(printf '%s\n' "$sysfs_error" | grep '^dd:' | head -n 1)
 	sysfs_error=${sysfs_error##*: }
 	return 1
@@ -424,33 +431,28 @@ topo_local_table_first() {
 	done
 }
 
-# One end: <device> <network> <own host number> <the other's>
-topo_end_up() {
-	local dev="$1" n="$2" table=$((TOPO_TABLE + 10 * $2 + $3))
-
-	sysctl -qw "net.ipv4.conf.$dev.accept_local=1" \
-		"net.ipv4.conf.$dev.rp_filter=0" \
-		"net.ipv4.conf.$dev.arp_ignore=1" \
-		"net.ipv4.conf.$dev.arp_announce=2" \
-		"net.ipv6.conf.$dev.accept_dad=0" \
-		"net.ipv6.conf.$dev.accept_ra=0" || return 1
-	ip addr add "10.$n.0.$3/24" dev "$dev" &&
-	ip addr add "fd00:$n::$3/64" dev "$dev" nodad &&
-	ip link set "$dev" up &&
-	topo_routes "$@" &&
-	ip -4 rule add pref "$table" iif lo to "10.$n.0.$4" lookup "$table" &&
-	ip -4 rule add pref "$table" oif "$dev" to "10.$n.0.$4" lookup "$table" &&
-	ip -6 rule add pref "$table" iif lo to "fd00:$n::$4" lookup "$table" &&
-	ip -6 rule add pref "$table" oif "$dev" to "fd00:$n::$4" lookup "$table" &&
-	rdma link add "rxe_$dev" type rxe netdev "$dev"
+# What follows prints lines for `ip -batch`: starting a program is what takes long under emulation.
+#
+# topo_addresses <device> <network> <own host number>
+topo_addresses() {
+	echo "addr add 10.$2.0.$3/24 dev $1"
+	echo "addr add fd00:$2::$3/64 dev $1 nodad"
+	echo "link set $1 up"
 }
 
-# The routes of one end; they are gone after its link was set down.
-topo_routes() {
-	local table=$((TOPO_TABLE + 10 * $2 + $3))
-
-	ip -4 route replace "10.$2.0.$4" dev "$1" src "10.$2.0.$3" table "$table" &&
-	ip -6 route replace "fd00:$2::$4" dev "$1" src "fd00:$2::$3" table "$table"
+# topo_routing <4|6> <device> <network> <own host number> <the other's> <the other's device>
+#
+# The other end's MAC address is told, not asked for. In one kernel the answer comes before the question
+# has returned: rdma_cm, that looks, asks and then waits for news, misses it and looks again only after
+# many seconds.
+topo_routing() {
+	local table=$((TOPO_TABLE + 10 * $3 + $4)) net="10.$3.0." mac
+	[ "$1" = 4 ] || net="fd00:$3::"
+	read -r mac <"/sys/class/net/$6/address"
+	echo "route replace $net$5 dev $2 src $net$4 table $table"
+	echo "rule add pref $table iif lo to $net$5 lookup $table"
+	echo "rule add pref $table oif $2 to $net$5 lookup $table"
+	echo "neigh replace $net$5 lladdr $mac dev $2 nud permanent"
 }
 
 # A veth hands a packet to the CPU that sent it, and rxe sends the packets of one
@@ -458,39 +460,61 @@ topo_routes() {
 # rxe breaks a queue pair that has to retransmit at the wrong moment. Steering
 # by flow keeps those of a queue pair on one CPU.
 topo_keep_order() {
-	local dev
+	local dev cpus
+	cpus=$(printf '%x\n' $(((1 << $(nproc)) - 1)))
 	for dev; do
-		printf '%x\n' $(((1 << $(nproc)) - 1)) >"/sys/class/net/$dev/queues/rx-0/rps_cpus" ||
-			return 1
+		echo "$cpus" >"/sys/class/net/$dev/queues/rx-0/rps_cpus" || return 1
 	done
 }
 
 topo_net_up() {
 	local n="$1" dev
 
-	ip link add "br$n" mtu 9000 type bridge stp_state 0 forward_delay 0 mcast_snooping 0 &&
-	ip link add "c$n" mtu 9000 type veth peer name "cp$n" mtu 9000 &&
-	ip link add "s$n" mtu 9000 type veth peer name "sp$n" mtu 9000 || return 1
+	ip -batch - <<-END || return 1
+	link add br$n mtu 9000 type bridge stp_state 0 forward_delay 0 mcast_snooping 0
+	link add c$n mtu 9000 type veth peer name cp$n mtu 9000
+	link add s$n mtu 9000 type veth peer name sp$n mtu 9000
+	END
 	for dev in "br$n" "cp$n" "sp$n"; do
 		sysctl -qw "net.ipv6.conf.$dev.disable_ipv6=1" || return 1
 	done
-	sysctl -qw net.ipv4.conf.all.rp_filter=0 || return 1
-	ip link set "cp$n" master "br$n" up &&
-	ip link set "sp$n" master "br$n" up &&
 	# The bridge is of this host too and would answer for the ends.
-	ip link set "br$n" arp off up &&
-	topo_keep_order "c$n" "cp$n" "sp$n" "s$n" &&
-	topo_end_up "c$n" "$n" 1 2 &&
-	topo_end_up "s$n" "$n" 2 1 &&
-	topo_neighbours "$n" c add &&
-	topo_neighbours "$n" s add
+	ip -batch - <<-END || return 1
+	link set cp$n master br$n up
+	link set sp$n master br$n up
+	link set br$n arp off up
+	END
+	topo_keep_order "c$n" "cp$n" "sp$n" "s$n" && topo_ends_up "$n"
+}
+
+# topo_ends_up <n>: addresses, routes and RDMA devices of c<n> and s<n>, which are connected somehow
+topo_ends_up() {
+	local n="$1" dev fam
+
+	sysctl -qw net.ipv4.conf.all.rp_filter=0 || return 1
+	for dev in "c$n" "s$n"; do
+		sysctl -qw "net.ipv4.conf.$dev.accept_local=1" \
+			"net.ipv4.conf.$dev.rp_filter=0" \
+			"net.ipv4.conf.$dev.arp_ignore=1" \
+			"net.ipv4.conf.$dev.arp_announce=2" \
+			"net.ipv6.conf.$dev.accept_dad=0" \
+			"net.ipv6.conf.$dev.accept_ra=0" || return 1
+	done
+	{
+		topo_addresses "c$n" "$n" 1
+		topo_addresses "s$n" "$n" 2
+	} | ip -batch - || return 1
+	for fam in 4 6; do
+		{
+			topo_routing $fam "c$n" "$n" 1 2 "s$n"
+			topo_routing $fam "s$n" "$n" 2 1 "c$n"
+		} | ip -$fam -batch - || return 1
+	done
+	rdma link add "rxe_c$n" type rxe netdev "c$n" &&
+	rdma link add "rxe_s$n" type rxe netdev "s$n"
 }
 
 # topo_neighbours <n> c|s add|del: what one end knows of the other's MAC address
-#
-# It is told, not asked for. In one kernel the answer comes before the question
-# has returned: rdma_cm, that looks, asks and then waits for news, misses it and
-# looks again only after many seconds.
 topo_neighbours() {
 	local n="$1" dev="$2$1" peer host mac
 	if [ "$2" = c ]; then
@@ -514,18 +538,15 @@ topo_gid_there() {
 }
 
 topo_down() {
-	local n=1 host table fam
+	local n=1 table fam
 	while [ "$n" -le "$lib_topo_nr" ]; do
 		rdma link del "rxe_c$n"
 		rdma link del "rxe_s$n"
-		ip link del "c$n"
-		ip link del "s$n"
-		ip link del "br$n"
-		for host in 1 2; do
-			table=$((TOPO_TABLE + 10 * n + host))
-			for fam in -4 -4 -6 -6; do
-				ip $fam rule del pref "$table"
-			done
+		printf 'link del %s\n' "c$n" "s$n" "br$n" | ip -force -batch -
+		table=$((TOPO_TABLE + 10 * n))
+		for fam in 4 6; do
+			printf 'rule del pref %s\n' $((table + 1)) $((table + 1)) $((table + 2)) $((table + 2)) |
+				ip -force -$fam -batch -
 		done
 		n=$((n + 1))
 	done 2>/dev/null
