@@ -3,7 +3,7 @@
 #
 # A network holds writes back for longer than the client waits for them: they are
 # sent again over the other path and answered, the blocks are written once more, and
-# only then the old packets arrive. The blocks have to keep what was written last,
+# only then it lets the old packets go. The blocks have to keep what was written last,
 # also when the session was lost in between, and the writes had failed, or waited until it
 # was back. Extension FENCE is what sees to it (Documentation/protocol/extensions.rst).
 #
@@ -17,32 +17,42 @@ GHOST_LOST_ROUNDS=${GHOST_LOST_ROUNDS:-1}
 GHOST_WAIT_ROUNDS=${GHOST_WAIT_ROUNDS:-1}
 WRITES=32
 
-# Longer than the loss of a path takes to notice, and to write the blocks again; not so long that the
-# server misses the client by itself.
-HOLD_S=5
+# A path is to be found dead late, while it has writes.
+GHOST_OPTIONS=${GHOST_OPTIONS-hb_interval_ms=5000 ack_timeout_ms=536 retry_count=3}
 
-# hold <n>: RDMA WRITEs of the client and its connect messages take so much longer over network n. Acknowledges pass, else the server notices as well and closes the path. At byte 28, behind
-# the headers of IPv4 and UDP, is the opcode: 0x06 to 0x0b is a WRITE, 0x64 a datagram.
+# More than can be sent meanwhile: nothing is dropped.
+HOLD_BYTES=16777216
+
+# hold <n>: RDMA WRITEs of the client do not get over network n until they are released, its connect
+# messages not at all: what ends a connection must not come right behind the writes. Acknowledges pass, else
+# the server notices as well and closes the path. At byte 28, behind the headers of IPv4 and UDP, is the
+# opcode: 0x06 to 0x0b is a WRITE, 0x64 a datagram.
 hold() {
-	local dev="sp$1" held="flowid 1:2"
-	tc qdisc add dev "$dev" root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
-	tc qdisc add dev "$dev" parent 1:2 handle 20: netem delay ${HOLD_S}s limit 100000 &&
+	local dev="sp$1"
+	tc qdisc add dev "$dev" root handle 1: prio bands 3 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+	tc qdisc add dev "$dev" parent 1:2 handle 20: plug limit $HOLD_BYTES &&
+	tc qdisc add dev "$dev" parent 1:3 handle 30: plug limit $HOLD_BYTES &&
 	tc filter add dev "$dev" parent 1: protocol ip u32 match u16 4791 0xffff at 22 \
-		match u8 0x06 0xfe at 28 $held &&
+		match u8 0x06 0xfe at 28 flowid 1:2 &&
 	tc filter add dev "$dev" parent 1: protocol ip u32 match u16 4791 0xffff at 22 \
-		match u8 0x08 0xfc at 28 $held &&
+		match u8 0x08 0xfc at 28 flowid 1:2 &&
 	tc filter add dev "$dev" parent 1: protocol ip u32 match u16 4791 0xffff at 22 \
-		match u8 0x64 0xff at 28 $held
+		match u8 0x64 0xff at 28 flowid 1:3
 }
 
-# let_go <n>: undo hold, and drop what is left
+# release <n>: the writes arrive, and new ones are not held any more
+release() {
+	tc qdisc change dev "sp$1" parent 1:2 handle 20: plug release_indefinite
+}
+
+# let_go <n>: undo hold
 let_go() {
 	tc qdisc del dev "sp$1" root
 }
 
-# arrived <n>: packets that have left the network's delay
-arrived() {
-	tc -s qdisc show dev "sp$1" | sed -n '/netem/,$s/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p'
+# held <n>: packets that wait to be released
+held() {
+	tc -s qdisc show dev "sp$1" | sed -n '/plug 20:/,/plug 30:/s/.* backlog [^ ]* \([0-9]*\)p.*/\1/p'
 }
 
 # block_write <byte>: each of the blocks, one request each
@@ -58,10 +68,10 @@ ghosts() {
 		grep -vc '^\( 22\)*$'
 }
 
-# still_held: none of the first writes has arrived
+# still_held: the first writes, or enough of them
 still_held() {
-	[ "$(arrived 1)" -eq 0 ] || {
-		echo "the first write was slower than the network"
+	[ "$(held 1)" -ge $((WRITES / 3)) ] || {
+		echo "only $(held 1) packets are held back"
 		return 1
 	}
 }
@@ -76,7 +86,6 @@ late_writes() {
 		return 1
 	}
 	taken=$(($(failovers ghosts) - before))
-	last_ms=$(uptime_ms)
 	block_write 22 && still_held
 }
 
@@ -88,7 +97,6 @@ lost_writes() {
 		echo "the first write did not fail"
 		return 1
 	}
-	last_ms=$(uptime_ms)
 	sysfs_write "$(path_dir ghosts 2)/reconnect" 1 && wait_for 10 dev_is "$dev" open || {
 		echo "the disk did not come back"
 		return 1
@@ -107,7 +115,6 @@ wait_writes() {
 		echo "the session is not lost"
 		return 1
 	}
-	last_ms=$(uptime_ms)
 	sysfs_write "$(path_dir ghosts 2)/reconnect" 1
 	wait $pid || {
 		echo "the first write failed"
@@ -116,20 +123,19 @@ wait_writes() {
 	block_write 22 && still_held
 }
 
-# no_path_timeout <seconds>
+# no_path_timeout: the attribute. Mainline has none, and writes fail when the session is lost.
 no_path_timeout() {
-	sysfs_write "/sys/block/$(basename "$dev")/rnbd/no_path_timeout" "$1"
+	echo "/sys/block/$(basename "$dev")/rnbd/no_path_timeout"
 }
 
-# old_ones_arrive: all that was held back, and what it causes on the disk
+# nothing_held <n>
+nothing_held() {
+	[ "$(held "$1")" -eq 0 ]
+}
+
+# old_ones_arrive: all that was held back; half a second more for what it causes on the disk
 old_ones_arrive() {
-	until [ "$(uptime_ms)" -gt $((last_ms + HOLD_S * 1000 + 500)) ]; do
-		sleep 0.1
-	done
-	[ "$(arrived 1)" -ge $((WRITES / 3)) ] || {
-		echo "only $(arrived 1) packets have arrived"
-		return 1
-	}
+	release 1 && wait_for 10 nothing_held 1 && sleep 0.5
 }
 
 # round <function> <name>
@@ -146,12 +152,11 @@ ktap_plan $((3 * (GHOST_ROUNDS + GHOST_LOST_ROUNDS + GHOST_WAIT_ROUNDS) + 2))
 requires fio
 topo_up 2
 topo_is_ours
-modprobe -a sch_prio cls_u32 || skip_all "needs sch_prio, cls_u32"
+modprobe -a sch_prio sch_plug cls_u32 || skip_all "needs sch_prio, sch_plug, cls_u32"
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
 back=$(backing_null 16) || abort "no backing device"
-# A path is to be found dead late, while it has writes.
-dev=$(map_device ghosts "$back" hb_interval_ms=5000 ack_timeout_ms=536 retry_count=3) || abort "cannot map"
+dev=$(map_device ghosts "$back" $GHOST_OPTIONS) || abort "cannot map"
 must sess_paths_are ghosts 2
 must sysfs_write $CLT_CLASS/ghosts/mpath_policy round-robin
 echo 2 >"/sys/block/$(basename "$dev")/queue/nomerges"
@@ -169,7 +174,7 @@ while [ $n -le "$GHOST_WAIT_ROUNDS" ]; do
 	round wait_writes "session lost, writes wait, round $n"
 	n=$((n + 1))
 done
-must no_path_timeout 0
+[ ! -e "$(no_path_timeout)" ] || must sysfs_write "$(no_path_timeout)" 0
 n=1
 while [ $n -le "$GHOST_LOST_ROUNDS" ]; do
 	round lost_writes "session lost, round $n"
