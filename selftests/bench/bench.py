@@ -206,7 +206,8 @@ def numbers(words):
     return found
 
 
-def parse_args():
+def parse_args(args=None):
+    """Of the command line, or these."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kver", default="6.12", help="kernel release or series (default: 6.12)")
     parser.add_argument("--contenders", type=lambda names: chosen(CONTENDERS, names), default=CONTENDERS,
@@ -218,7 +219,7 @@ def parse_args():
     parser.add_argument("--vms", type=int, default=min(2, len(os.sched_getaffinity(0))),
                         help="how many at a time; they do not disturb each other")
     parser.add_argument("--no-build", action="store_true", help="take the modules as they are")
-    return parser.parse_args()
+    return parser.parse_args(args)
 
 
 def write(results):
