@@ -54,6 +54,8 @@
  * @RTRS_IMM_FENCE: extension FENCE, client to server, service connection: close another path and let
  *	nothing of it be under way; payload is its number
  * @RTRS_IMM_FENCE_DONE: answer to @RTRS_IMM_FENCE, same payload
+ * @RTRS_IMM_IO_RSP_MANY: extension BATCH, server to client, completions without error; payload is the lowest
+ *	slot and which of those above it
  */
 enum rtrs_imm_type {
 	RTRS_IMM_IO_REQ		= 0,
@@ -63,6 +65,7 @@ enum rtrs_imm_type {
 	RTRS_IMM_HB_ACK		= 9,
 	RTRS_IMM_FENCE		= 10,
 	RTRS_IMM_FENCE_DONE	= 11,
+	RTRS_IMM_IO_RSP_MANY	= 12,
 };
 
 /**
@@ -87,6 +90,9 @@ enum rtrs_msg_type {
  */
 #define RTRS_EXT_VERSION		1
 #define RTRS_EXT_FENCE			0x0001
+#define RTRS_EXT_IMPLICIT_RKEY		0x0002
+#define RTRS_EXT_BATCH			0x0004
+#define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH)
 
 /* Bits of rtrs_msg_conn_req.flags. */
 #define RTRS_CONN_FIRST			0x01

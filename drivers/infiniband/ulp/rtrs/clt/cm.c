@@ -144,7 +144,7 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 		.cid_num = path->sess->nr_conns,
 		.recon_cnt = path->recon_cnt,
 		.first_conn = rtrs_clt_first_conn(path),
-		.features = RTRS_EXT_FENCE,
+		.features = RTRS_EXT_ALL,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {

@@ -37,6 +37,19 @@ static struct rtrs_clt_req *rtrs_clt_rsp_req(struct rtrs_clt_conn *cc, u32 slot)
 	return req;
 }
 
+static void rtrs_clt_req_answered(struct rtrs_clt_req *req, int error)
+{
+	struct rtrs_clt_conn *cc = req->conn;
+
+	/* This one says that no path is left, and only this side can. */
+	req->error = error == -ECONNABORTED ? -EIO : error;
+	/* A claim to have invalidated is believed only if the invalidation was seen. */
+	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr->mr->rkey;
+	cc->inv_rkey = 0;
+
+	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
+}
+
 static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_wc *wc,
 			     const struct rtrs_msg_rkey_rsp *msg)
 {
@@ -57,14 +70,27 @@ static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_
 		}
 		path->rbufs[slot].rkey = rkey;
 	}
-	/* This one says that no path is left, and only this side can. */
-	req->error = error == -ECONNABORTED ? -EIO : error;
-	/* A claim to have invalidated is believed only if the invalidation was seen. */
-	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr->mr->rkey;
-	cc->inv_rkey = 0;
-
-	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
+	rtrs_clt_req_answered(req, error);
 	return 0;
+}
+
+/* Extension BATCH: requests without error, and their keys are what they were. */
+static int rtrs_clt_responses(struct rtrs_clt_conn *cc, u32 imm)
+{
+	struct rtrs_clt_req *req;
+	u32 slot, others;
+
+	rtrs_imm_io_rsp_many_decode(imm, cc->path->sess->mem_bits, &slot, &others);
+	for (;;) {
+		req = rtrs_clt_rsp_req(cc, slot);
+		if (unlikely(!req))
+			return -EPROTO;
+		rtrs_clt_req_answered(req, 0);
+		if (!others)
+			return 0;
+		slot += __ffs(others) + 1;
+		others = others >> __ffs(others) >> 1;
+	}
 }
 
 static int rtrs_clt_heartbeat(struct rtrs_clt_conn *cc, u32 type)
@@ -83,30 +109,41 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 {
 	u32 imm = be32_to_cpu(wc->ex.imm_data);
 	u32 type = rtrs_imm_type(imm);
+	u32 features = cc->path->features;
 
 	switch (type) {
 	case RTRS_IMM_IO_RSP:
 	case RTRS_IMM_IO_RSP_W_INV:
-		/* Hard interop rules 1 and 2: the kind of message follows from NEW_RKEY. */
-		if (cc->path->new_rkey != !!msg) {
+		/*
+		 * Hard interop rules 1 and 2: the kind of message follows from NEW_RKEY.  With IMPLICIT_RKEY
+		 * there may be none: the slot's key is what it was.
+		 */
+		if (cc->path->new_rkey != !!msg &&
+		    (msg || !(features & RTRS_EXT_IMPLICIT_RKEY))) {
 			rtrs_clt_path_err_rl(cc->path, "completion %s an rkey, the server announced the opposite\n",
 					     msg ? "with" : "without");
 			return -EPROTO;
 		}
 		return rtrs_clt_response(cc, imm, wc, msg);
+	case RTRS_IMM_IO_RSP_MANY:
+		if ((features & RTRS_EXT_BATCH) && !msg &&
+		    (!cc->path->new_rkey || (features & RTRS_EXT_IMPLICIT_RKEY)))
+			return rtrs_clt_responses(cc, imm);
+		break;
 	case RTRS_IMM_HB_MSG:
 	case RTRS_IMM_HB_ACK:
 		return rtrs_clt_heartbeat(cc, type);
 	case RTRS_IMM_FENCE_DONE:
-		if ((cc->path->features & RTRS_EXT_FENCE) && !cc->conn.cid) {
+		if ((features & RTRS_EXT_FENCE) && !cc->conn.cid) {
 			rtrs_clt_fence_up(cc->path->sess, rtrs_imm_payload(imm));
 			return 0;
 		}
-		fallthrough;
+		break;
 	default:
-		rtrs_clt_path_err_rl(cc->path, "unknown immediate type %u ignored\n", type);
-		return 0;
+		break;
 	}
+	rtrs_clt_path_err_rl(cc->path, "unknown immediate type %u ignored\n", type);
+	return 0;
 }
 
 static bool rtrs_clt_recv_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)

@@ -22,6 +22,20 @@ static u32 rtrs_imm_pack(enum rtrs_imm_type type, u32 payload)
 	       rtrs_imm_low_bits(payload, RTRS_IMM_PAYLOAD_BITS);
 }
 
+/* A slot, and as many bits below it as the queue depth leaves. */
+static u32 rtrs_imm_pack_slot(enum rtrs_imm_type type, u32 slot, u32 low, u32 mem_bits)
+{
+	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
+	return rtrs_imm_pack(type, slot << mem_bits | rtrs_imm_low_bits(low, mem_bits));
+}
+
+static void rtrs_imm_unpack_slot(u32 imm, u32 mem_bits, u32 *slot, u32 *low)
+{
+	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
+	*slot = rtrs_imm_low_bits(imm, RTRS_IMM_PAYLOAD_BITS) >> mem_bits;
+	*low = rtrs_imm_low_bits(imm, mem_bits);
+}
+
 /**
  * rtrs_imm_io_req() - immediate that announces a request
  * @slot: slot of the request, less than the queue depth
@@ -35,11 +49,7 @@ static u32 rtrs_imm_pack(enum rtrs_imm_type type, u32 payload)
  */
 u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits)
 {
-	u32 payload;
-
-	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
-	payload = slot << mem_bits | rtrs_imm_low_bits(off, mem_bits);
-	return rtrs_imm_pack(RTRS_IMM_IO_REQ, payload);
+	return rtrs_imm_pack_slot(RTRS_IMM_IO_REQ, slot, off, mem_bits);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_io_req);
 
@@ -56,9 +66,7 @@ EXPORT_SYMBOL_GPL(rtrs_imm_io_req);
  */
 void rtrs_imm_io_req_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *off)
 {
-	mem_bits = min_t(u32, mem_bits, RTRS_IMM_PAYLOAD_BITS);
-	*slot = rtrs_imm_low_bits(imm, RTRS_IMM_PAYLOAD_BITS) >> mem_bits;
-	*off = rtrs_imm_low_bits(imm, mem_bits);
+	rtrs_imm_unpack_slot(imm, mem_bits, slot, off);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_io_req_decode);
 
@@ -98,6 +106,40 @@ void rtrs_imm_io_rsp_decode(u32 imm, u32 *slot, int *err)
 	*err = rtrs_status_from_wire(imm >> RTRS_IMM_RSP_ID_BITS);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_io_rsp_decode);
+
+/**
+ * rtrs_imm_io_rsp_many() - immediate that completes several requests, all without error
+ * @slot: the lowest slot
+ * @others: bit n is slot @slot + 1 + n
+ * @mem_bits: width of @others, from rtrs_geometry_mem_bits(); above 28 counts as 28
+ *
+ * Extension BATCH.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_io_rsp_many(u32 slot, u32 others, u32 mem_bits)
+{
+	return rtrs_imm_pack_slot(RTRS_IMM_IO_RSP_MANY, slot, others, mem_bits);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_io_rsp_many);
+
+/**
+ * rtrs_imm_io_rsp_many_decode() - slots of completed requests
+ * @imm: immediate of type IO_RSP_MANY in CPU order
+ * @mem_bits: width of @others, from rtrs_geometry_mem_bits(); above 28 counts as 28
+ * @slot: the lowest slot
+ * @others: bit n is slot @slot + 1 + n; the caller checks each against its queue depth
+ *
+ * Extension BATCH.
+ *
+ * Context: any.
+ */
+void rtrs_imm_io_rsp_many_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *others)
+{
+	rtrs_imm_unpack_slot(imm, mem_bits, slot, others);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_io_rsp_many_decode);
 
 /**
  * rtrs_imm_hb() - immediate of a heartbeat

@@ -35,6 +35,8 @@ u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits);
 void rtrs_imm_io_req_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *off);
 u32 rtrs_imm_io_rsp(u32 slot, int err, bool invalidated);
 void rtrs_imm_io_rsp_decode(u32 imm, u32 *slot, int *err);
+u32 rtrs_imm_io_rsp_many(u32 slot, u32 others, u32 mem_bits);
+void rtrs_imm_io_rsp_many_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *others);
 u32 rtrs_imm_hb(bool ack);
 u32 rtrs_imm_fence(u32 path_id, bool done);
 

@@ -23,7 +23,7 @@
 /* What is known of @features, nothing if their version is 0. */
 static u16 rtrs_wire_features(u8 version, __le16 features)
 {
-	return version ? le16_to_cpu(features) & RTRS_EXT_FENCE : 0;
+	return version ? le16_to_cpu(features) & RTRS_EXT_ALL : 0;
 }
 
 static bool rtrs_wire_version_ok(__le16 magic, __le16 version)

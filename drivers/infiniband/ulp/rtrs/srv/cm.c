@@ -77,6 +77,7 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 		.ctx = RTRS_CQ_UNBOUND,
 		.recv_done = rtrs_srv_io_recv_done,
 		.send_done = rtrs_srv_io_send_done,
+		.round_done = rtrs_srv_batch_end,
 	};
 
 	return rtrs_conn_create_qp(&conn->conn, &attr);
@@ -103,6 +104,7 @@ static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *c
 	conn->conn.cid = cid;
 	spin_lock_init(&conn->wait_lock);
 	INIT_LIST_HEAD(&conn->wait_list);
+	INIT_LIST_HEAD(&conn->batch);
 
 	ret = rtrs_srv_cm_create_qp(path, conn);
 	if (ret)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests and responses (protocol sections 5 to 7).
+ * Requests, from their arrival to the ULP (protocol sections 5 and 7).
  *
  * Operation: a request arrives as RDMA WRITE with immediate in the completion handler of its
  * connection.  Header and user message are copied, then checked, then used.  With new keys a
@@ -11,11 +11,7 @@
  * while a packet is lost breaks the queue pair there, at once (6.12) or in silence (6.1).
  *
  * Ownership: from the claim to the release a request has one owner, first the handler, then the
- * ULP, then who posts the response, and holds a reference of the path's ops_ref.  The release
- * happens under the slot's lock together with posting the response: the client's next request for
- * the slot may come before the post returns, and must find the slot idle.  Work requests are built
- * on the stack and sent data are not touched, so a client that does not wait for its answer only
- * hurts itself.
+ * ULP, then who posts the response (rsp.c), and holds a reference of the path's ops_ref.
  *
  * Locks: wait_lock of a connection, then the slot's, then those of the verbs layer.  All are taken
  * with interrupts off: the ULP answers in any context.
@@ -25,7 +21,6 @@
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
-#include <linux/export.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
@@ -35,329 +30,24 @@
 #include "fault.h"
 #include "rtrs-srv.h"
 
-/* How late an answer is when a test wants it late. */
-#define RTRS_SRV_RSP_DELAY_MS	1000
-
-/**
- * struct rtrs_srv_late_rsp - an answer that a test wants late
- * @dwork: gives it
- * @req: the request
- * @err: the answer
- */
-struct rtrs_srv_late_rsp {
-	struct delayed_work dwork;
-	struct rtrs_srv_req *req;
-	int err;
-};
-
-/**
- * struct rtrs_srv_chain - work requests of a response
- * @data: RDMA WRITE of the result
- * @data_sge: the result
- * @inv: SEND with invalidate of the client's key
- * @done: completion message
- * @done_sge: its content
- * @first: first WR
- * @last: last WR
- * @link: where the next one is appended
- * @nr: number of WRs
- */
-struct rtrs_srv_chain {
-	struct ib_rdma_wr data;
-	struct ib_sge data_sge;
-	struct ib_send_wr inv;
-	struct ib_rdma_wr done;
-	struct ib_sge done_sge;
-	struct ib_send_wr *first;
-	struct ib_send_wr *last;
-	struct ib_send_wr **link;
-	u32 nr;
-};
-
-static void rtrs_srv_chain_add(struct rtrs_srv_chain *chain, struct ib_send_wr *wr)
-{
-	*chain->link = wr;
-	chain->link = &wr->next;
-	chain->last = wr;
-	chain->nr++;
-}
-
-static void rtrs_srv_chain_add_data(struct rtrs_srv_chain *chain, struct ib_rdma_wr *rwr,
-				    const struct rtrs_srv_req *req)
-{
-	chain->data_sge = (struct ib_sge){
-		.addr = req->chunk_dma,
-		.length = req->hdr.len,
-		.lkey = req->path->pd->local_dma_lkey,
-	};
-	rwr->wr.sg_list = &chain->data_sge;
-	rwr->wr.num_sge = 1;
-	rwr->remote_addr = req->hdr.addr;
-	rwr->rkey = req->hdr.rkey;
-	rtrs_srv_chain_add(chain, &rwr->wr);
-}
-
-/* The completion message with its key, after the chunk is registered again if it was invalidated. */
-static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv_req *req)
-{
-	if (req->rereg) {
-		req->mr->reg_wr.wr.next = NULL;
-		rtrs_srv_chain_add(chain, &req->mr->reg_wr.wr);
-	}
-	chain->done_sge = (struct ib_sge){
-		.addr = req->rsp_dma,
-		.length = sizeof(*req->rsp),
-		.lkey = req->path->pd->local_dma_lkey,
-	};
-	chain->done.wr.opcode = IB_WR_SEND_WITH_IMM;
-	chain->done.wr.sg_list = &chain->done_sge;
-	chain->done.wr.num_sge = 1;
-	rtrs_srv_chain_add(chain, &chain->done.wr);
-}
-
-/* Protocol section 6: data, then SEND with invalidate, then the completion message. */
-static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_req *req)
-{
-	struct ib_cqe *cqe = &req->conn->conn.send_cqe;
-	bool data = !req->hdr.write && req->hdr.has_desc && !req->err;
-	bool inv = req->hdr.need_inval;
-
-	*chain = (struct rtrs_srv_chain){
-		.data.wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_WRITE },
-		.inv = {
-			.wr_cqe = cqe,
-			.opcode = IB_WR_SEND_WITH_INV,
-			.ex.invalidate_rkey = req->hdr.rkey,
-		},
-		.done.wr = {
-			.wr_cqe = cqe,
-			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(req->slot, req->err, inv)),
-		},
-	};
-	chain->link = &chain->first;
-
-	if (data && !inv && !req->mr) {
-		/* Nothing in between: data and completion are one message. */
-		rtrs_srv_chain_add_data(chain, &chain->done, req);
-		return;
-	}
-	if (data)
-		rtrs_srv_chain_add_data(chain, &chain->data, req);
-	if (inv)
-		rtrs_srv_chain_add(chain, &chain->inv);
-	if (req->mr)
-		rtrs_srv_chain_add_key(chain, req);
-	else
-		rtrs_srv_chain_add(chain, &chain->done.wr);
-}
-
-/*
- * Post the response and release the request, which is not to be touched after.
- * Return: 0; -EAGAIN if there is no room in the send queue: the request is still the caller's.
- */
-static int rtrs_srv_req_post_rsp(struct rtrs_srv_req *req)
-{
-	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
-	struct rtrs_conn *conn = &req->conn->conn;
-	struct rtrs_srv_path *path = req->path;
-	struct rtrs_srv_chain chain;
-	struct rtrs_srv_req *next;
-	unsigned long flags;
-	int ret = 0;
-
-	rtrs_srv_chain_build(&chain, req);
-	spin_lock_irqsave(&slot->lock, flags);
-	if (rtrs_srv_path_serves(path))
-		ret = rtrs_conn_post(conn, chain.first, chain.last, chain.nr, false);
-	if (unlikely(ret == -EAGAIN)) {
-		spin_unlock_irqrestore(&slot->lock, flags);
-		return ret;
-	}
-	next = rtrs_srv_req_release(req, slot);
-	spin_unlock_irqrestore(&slot->lock, flags);
-
-	if (unlikely(ret))
-		rtrs_srv_path_fail(path, "posting a response on connection %u: error %d",
-				   conn->cid, ret);
-	rtrs_srv_req_finish(path, next);
-	return 0;
-}
-
-/*
- * Post the invalidation of a chunk; the request goes on in its completion.
- * Return: as rtrs_srv_req_post_rsp().
- */
-static int rtrs_srv_req_post_inv(struct rtrs_srv_req *req)
-{
-	struct rtrs_conn *conn = &req->conn->conn;
-	struct ib_send_wr *wr;
-	int ret;
-
-	if (!rtrs_srv_path_serves(req->path)) {
-		rtrs_srv_req_drop(req);
-		return 0;
-	}
-	wr = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
-	ret = rtrs_conn_post(conn, wr, wr, 1, true);
-	if (unlikely(ret && ret != -EAGAIN)) {
-		rtrs_srv_path_fail(req->path, "posting an invalidation on connection %u: error %d",
-				   conn->cid, ret);
-		rtrs_srv_req_drop(req);
-		return 0;
-	}
-	return ret;
-}
-
-/**
- * rtrs_srv_io_kick() - post what waits for room in a connection's send queue
- * @conn: the connection
- *
- * The look at the list without lock is safe: who adds to it looks at the send queue after, who
- * frees room looks at the list after, and both times the lock of the send queue orders the two.
- *
- * Context: any.  The caller keeps the connection: a handler, or a reference of ops_ref.
- */
-void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
-{
-	struct rtrs_srv_req *req;
-	unsigned long flags;
-	int ret;
-
-	if (likely(list_empty(&conn->wait_list)))
-		return;
-	spin_lock_irqsave(&conn->wait_lock, flags);
-	while (!list_empty(&conn->wait_list)) {
-		req = list_first_entry(&conn->wait_list, struct rtrs_srv_req, wait_entry);
-		/* Off the list first: once posted the request may be in use again. */
-		list_del(&req->wait_entry);
-		if (req->state == RTRS_SRV_REQ_ANSWERED)
-			ret = rtrs_srv_req_post_rsp(req);
-		else
-			ret = rtrs_srv_req_post_inv(req);
-		if (ret) {
-			list_add(&req->wait_entry, &conn->wait_list);
-			break;
-		}
-	}
-	spin_unlock_irqrestore(&conn->wait_lock, flags);
-}
-
-/* No room in the send queue: post when a send completes.  A request behind it need not wait too. */
-static void rtrs_srv_req_wait(struct rtrs_srv_req *req)
-{
-	struct rtrs_srv_conn *conn = req->conn;
-	struct rtrs_srv_path *path = req->path;
-	unsigned long flags;
-	bool wait;
-
-	rtrs_srv_slot_start_next(rtrs_srv_req_slot(req));
-
-	/* Once on the list somebody else may finish the request, and the path with it. */
-	percpu_ref_get(&path->ops_ref);
-	spin_lock_irqsave(&conn->wait_lock, flags);
-	wait = rtrs_srv_path_serves(path);
-	if (wait)
-		list_add_tail(&req->wait_entry, &conn->wait_list);
-	spin_unlock_irqrestore(&conn->wait_lock, flags);
-
-	if (wait)
-		rtrs_srv_io_kick(conn);
-	else
-		rtrs_srv_req_drop(req);
-	percpu_ref_put(&path->ops_ref);
-}
-
-/* The request is decided: answer it.  Return: false if the response has to wait. */
-static bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err)
-{
-	struct ib_device *dev = req->path->dev;
-
-	req->err = err;
-	if (req->mr) {
-		req->rereg = !req->mr->valid;
-		if (req->rereg)
-			rtrs_mr_renew(req->mr, &req->conn->conn.send_cqe);
-		rtrs_wire_put_rkey_rsp(req->rsp, req->slot, req->mr->mr->rkey);
-		ib_dma_sync_single_for_device(dev, req->rsp_dma, sizeof(*req->rsp), DMA_TO_DEVICE);
-	}
-	if (!req->hdr.write && req->hdr.data_len)
-		ib_dma_sync_single_for_device(dev, req->chunk_dma, req->hdr.data_len,
-					      DMA_BIDIRECTIONAL);
-	if (likely(!rtrs_srv_req_post_rsp(req)))
-		return true;
-	rtrs_srv_req_wait(req);
-	return false;
-}
-
-static void rtrs_srv_late_rsp_work(struct work_struct *work)
-{
-	struct rtrs_srv_late_rsp *late = container_of(to_delayed_work(work),
-						      struct rtrs_srv_late_rsp, dwork);
-	struct rtrs_srv_req *req = late->req;
-	int err = late->err;
-
-	kfree(late);
-	rtrs_srv_req_answer(req, err);
-}
-
-/* Return: false if there is no memory to answer late. */
-static bool rtrs_srv_req_answer_late(struct rtrs_srv_req *req, int err)
-{
-	struct rtrs_srv_late_rsp *late = kmalloc(sizeof(*late), GFP_ATOMIC);
-
-	if (!late)
-		return false;
-	INIT_DELAYED_WORK(&late->dwork, rtrs_srv_late_rsp_work);
-	late->req = req;
-	late->err = err;
-	/* The context, and its queue, wait for the request. */
-	queue_delayed_work(req->path->ctx->wq, &late->dwork,
-			   msecs_to_jiffies(RTRS_SRV_RSP_DELAY_MS));
-	return true;
-}
-
-/**
- * rtrs_srv_resp_rdma() - answer a request
- * @id: the request, from rdma_ev; not the caller's any more
- * @errno: 0 or negative errno
- *
- * API specification section 3.
- *
- * Context: any.
- * Return: true if it was handled, also if the path is gone and nothing is sent; false if the
- * response waits for room in the send queue.
- */
-bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
-{
-	struct rtrs_srv_req *req = container_of(id, struct rtrs_srv_req, op);
-
-	if (WARN_ON_ONCE(cmpxchg(&req->state, RTRS_SRV_REQ_RUNNING, RTRS_SRV_REQ_ANSWERED) !=
-			 RTRS_SRV_REQ_RUNNING))
-		return true;
-	if (fault_here(rsp_lost)) {
-		rtrs_srv_req_drop(req);
-		return true;
-	}
-	if (fault_here(rsp_delayed) && rtrs_srv_req_answer_late(req, errno))
-		return true;
-	return rtrs_srv_req_answer(req, errno);
-}
-EXPORT_SYMBOL(rtrs_srv_resp_rdma);
-
-/* Hand a request to the ULP; process context. */
-static void rtrs_srv_req_submit(struct rtrs_srv_req *req)
+/* Hand a request to the ULP; process context.  @batch: as for rtrs_srv_req_answer(). */
+static void rtrs_srv_req_submit(struct rtrs_srv_req *req, bool batch)
 {
 	struct rtrs_srv_path *path = req->path;
 	int ret;
 
 	/* The ULP may answer before it returns: the close of the path waits for the return too. */
 	percpu_ref_get(&path->ops_ref);
+	req->call = RTRS_SRV_CALL_ON;
 	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), &req->op, req->data,
 				     req->hdr.data_len, req->usr, req->hdr.usr_len);
-	/* Without error it is the ULP's, and answered maybe. */
 	if (ret)
 		rtrs_srv_resp_rdma(&req->op, ret);
+	/* The ULP's, unless it has answered already: then it is ours again. */
+	if (cmpxchg(&req->call, RTRS_SRV_CALL_ON, RTRS_SRV_CALL_OVER) == RTRS_SRV_CALL_ANSWERED) {
+		req->call = RTRS_SRV_CALL_OVER;
+		rtrs_srv_req_respond(req, batch);
+	}
 	percpu_ref_put(&path->ops_ref);
 }
 
@@ -367,7 +57,7 @@ static void rtrs_srv_req_start_work(struct work_struct *work)
 
 	/* Run now it could overtake what the client has sent again elsewhere. */
 	if (rtrs_srv_path_serves(req->path))
-		rtrs_srv_req_submit(req);
+		rtrs_srv_req_submit(req, false);
 	else
 		rtrs_srv_req_drop(req);
 }
@@ -387,7 +77,7 @@ static void rtrs_srv_req_ready(struct rtrs_srv_req *req)
 		/* The ULP may sleep; heartbeats of this connection must not wait for it. */
 		rtrs_srv_req_start(req);
 	else
-		rtrs_srv_req_submit(req);
+		rtrs_srv_req_submit(req, true);
 }
 
 static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -508,7 +198,7 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
 				    req->path->name, req->slot, off, ret);
 		WRITE_ONCE(req->state, RTRS_SRV_REQ_ANSWERED);
-		rtrs_srv_req_answer(req, ret);
+		rtrs_srv_req_answer(req, ret, false);
 		return;
 	}
 	req->data = req->chunk;

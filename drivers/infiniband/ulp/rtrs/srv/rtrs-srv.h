@@ -62,6 +62,18 @@ enum rtrs_srv_req_state {
 };
 
 /**
+ * enum rtrs_srv_call - the call of rdma_ev for a request
+ * @RTRS_SRV_CALL_OVER: who answers posts the response
+ * @RTRS_SRV_CALL_ON: the ULP has been called and has not returned
+ * @RTRS_SRV_CALL_ANSWERED: it answered before it returned; who called it posts the response
+ */
+enum rtrs_srv_call {
+	RTRS_SRV_CALL_OVER,
+	RTRS_SRV_CALL_ON,
+	RTRS_SRV_CALL_ANSWERED,
+};
+
+/**
  * struct rtrs_srv_req - the request in a slot of a path
  *
  * I: fixed while the path serves.  L: lock of the slot; the step to ANSWERED is its owner's and a
@@ -71,6 +83,7 @@ enum rtrs_srv_req_state {
  * @op: O. what the ULP gets of it
  * @rereg: O. the response registers the chunk again
  * @state: L. enum rtrs_srv_req_state
+ * @call: enum rtrs_srv_call, a cmpxchg where both the ULP and who called it may make the step
  * @err: O. answer of the ULP
  * @slot: I. number of the slot
  * @path: I. the path
@@ -87,7 +100,8 @@ enum rtrs_srv_req_state {
  * @usr: O. private copy of the user message, @usr_small or @usr_page
  * @usr_page: I. room for the longest user message
  * @slot_entry: L. in the slot's list
- * @wait_entry: W. in the connection's list of requests that wait for room in the send queue
+ * @wait_entry: W. in the connection's list of requests that wait for room in the send queue; before that,
+ *	in the connection's batch
  * @start_work: hands the request to the ULP where the completion handler must not do it
  * @inv_cqe: I. completion of LOCAL_INV
  * @usr_small: O. room for a short user message
@@ -96,6 +110,7 @@ struct rtrs_srv_req {
 	struct rtrs_srv_op op;
 	bool rereg;
 	u32 state;
+	u32 call;
 	int err;
 	u32 slot;
 	struct rtrs_srv_path *path;
@@ -138,12 +153,15 @@ struct rtrs_srv_slot {
  * @path: the path
  * @wait_lock: guards @wait_list; taken before the lock of a slot
  * @wait_list: requests that wait for room in the send queue
+ * @batch: requests without error that were answered since the round of the completion handler began;
+ *	that handler's alone
  */
 struct rtrs_srv_conn {
 	struct rtrs_conn conn;
 	struct rtrs_srv_path *path;
 	spinlock_t wait_lock;
 	struct list_head wait_list;
+	struct list_head batch;
 };
 
 /**
@@ -468,7 +486,18 @@ void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path);
 void rtrs_srv_io_stop(struct rtrs_srv_path *path);
 void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* rsp.c: responses, and what waits for room in the send queue */
 void rtrs_srv_io_kick(struct rtrs_srv_conn *conn);
+int rtrs_srv_req_post_inv(struct rtrs_srv_req *req);
+void rtrs_srv_req_wait(struct rtrs_srv_req *req);
+bool rtrs_srv_req_send_rsp(struct rtrs_srv_req *req);
+bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err, bool batch);
+bool rtrs_srv_req_respond(struct rtrs_srv_req *req, bool batch);
+
+/* batch.c: one message for several responses */
+void rtrs_srv_batch_add(struct rtrs_srv_req *req);
+void rtrs_srv_batch_end(void *arg);
 
 /* info.c: info exchange */
 int rtrs_srv_info_init(struct rtrs_srv_path *path);

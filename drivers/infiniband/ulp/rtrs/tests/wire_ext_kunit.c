@@ -131,9 +131,9 @@ static void features__only_what_is_known(struct kunit *test)
 	msg.ext_version = 2;
 	answer.ext_version = 255;
 	KUNIT_ASSERT_EQ(test, rtrs_wire_get_conn_req(&msg, sizeof(msg), &req), 0);
-	KUNIT_EXPECT_EQ(test, req.features, RTRS_EXT_FENCE);
+	KUNIT_EXPECT_EQ(test, req.features, RTRS_EXT_ALL);
 	KUNIT_ASSERT_EQ(test, rtrs_wire_get_conn_rsp(&answer, sizeof(answer), &rsp), 0);
-	KUNIT_EXPECT_EQ(test, rsp.features, RTRS_EXT_FENCE);
+	KUNIT_EXPECT_EQ(test, rsp.features, RTRS_EXT_ALL);
 
 	msg.ext_version = 0;
 	answer.ext_version = 0;
@@ -155,6 +155,54 @@ static void fence__question_and_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtrs_imm_payload(0xb2345678), 0x2345678U);
 }
 
+struct many_case {
+	const char *name;
+	u32 slot;
+	u32 others;
+	u32 mem_bits;
+	u32 imm;
+};
+
+static const struct many_case many_cases[] = {
+	{ "one slot", 5, 0, 19, 0xc0280000 },
+	{ "the next one too", 5, 1, 19, 0xc0280001 },
+	{ "queue depth 512, slots 492 to 511", 492, 0x7ffff, 19, 0xcf67ffff },
+	{ "queue depth 32768, slots 32754 to 32767", 32754, 0x1fff, 13, 0xcffe5fff },
+	{ "queue depth 1", 0, 0, 28, 0xc0000000 },
+	{ "others do not reach the slot", 1, 0x80001, 19, 0xc0080001 },
+	{ "the slot does not reach the type", 512, 1, 19, 0xc0000001 },
+};
+
+static void many_case_desc(const struct many_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(many, many_cases, many_case_desc);
+
+static void batch__layout(struct kunit *test)
+{
+	const struct many_case *c = test->param_value;
+	u32 slot, others;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_io_rsp_many(c->slot, c->others, c->mem_bits), c->imm);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(c->imm), (u32)RTRS_IMM_IO_RSP_MANY);
+	rtrs_imm_io_rsp_many_decode(c->imm, c->mem_bits, &slot, &others);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_io_rsp_many(slot, others, c->mem_bits), c->imm);
+}
+
+static void batch__decode(struct kunit *test)
+{
+	u32 slot, others;
+
+	rtrs_imm_io_rsp_many_decode(0xcf67ffff, 19, &slot, &others);
+	KUNIT_EXPECT_EQ(test, slot, 492U);
+	KUNIT_EXPECT_EQ(test, others, 0x7ffffU);
+	rtrs_imm_io_rsp_many_decode(0xcffe5fff, 13, &slot, &others);
+	KUNIT_EXPECT_EQ(test, slot, 32754U);
+	KUNIT_EXPECT_EQ(test, others, 0x1fffU);
+}
+
 static struct kunit_case wire_ext_cases[] = {
 	KUNIT_CASE(request__offers),
 	KUNIT_CASE(request__without_is_as_ever),
@@ -164,6 +212,8 @@ static struct kunit_case wire_ext_cases[] = {
 	KUNIT_CASE(reject__says_nothing),
 	KUNIT_CASE(features__only_what_is_known),
 	KUNIT_CASE(fence__question_and_answer),
+	KUNIT_CASE_PARAM(batch__layout, many_gen_params),
+	KUNIT_CASE(batch__decode),
 	{}
 };
 

@@ -95,6 +95,8 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 
 	conn->send_cqe.done = attr->send_done;
 	conn->recv_cqe.done = attr->recv_done;
+	conn->cq.round_done = attr->round_done;
+	conn->cq.round_arg = conn;
 	rtrs_conn_preset_recv(conn);
 
 	/* In error each entry, signalled or not, gives a completion. */
@@ -158,14 +160,28 @@ void rtrs_conn_destroy_qp(struct rtrs_conn *conn)
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_destroy_qp);
 
+static struct ib_rdma_wr rtrs_conn_empty_imm(struct rtrs_conn *conn, u32 imm)
+{
+	return (struct ib_rdma_wr){
+		.wr.wr_cqe = &conn->send_cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+		.wr.ex.imm_data = cpu_to_be32(imm),
+	};
+}
+
+static bool rtrs_conn_has_room(struct rtrs_conn *conn, u32 nr)
+{
+	lockdep_assert_held(&conn->sq_lock);
+	return likely(conn->sq_free >= nr) && !fault_here(sq_full);
+}
+
+/* There is room. */
 static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *first,
 				 struct ib_send_wr *last, u32 nr, bool signal)
 {
 	int ret;
 
 	lockdep_assert_held(&conn->sq_lock);
-	if (unlikely(conn->sq_free < nr) || fault_here(sq_full))
-		return -EAGAIN;
 	/* Short of entries each post asks for its completion, so that the queue keeps moving. */
 	if (conn->sq_unsignaled + nr >= conn->sq_signal_every ||
 	    conn->sq_free - nr <= conn->sq_signal_every)
@@ -205,14 +221,62 @@ int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_s
 		   u32 nr, bool signal)
 {
 	unsigned long flags;
-	int ret;
+	int ret = -EAGAIN;
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
-	ret = rtrs_conn_post_locked(conn, first, last, nr, signal);
+	if (rtrs_conn_has_room(conn, nr))
+		ret = rtrs_conn_post_locked(conn, first, last, nr, signal);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_post);
+
+/**
+ * rtrs_conn_reserve() - make sure that there is room for a message
+ * @conn: the connection
+ *
+ * For who has to do something that cannot be undone before the message is posted, by
+ * rtrs_conn_post_reserved().
+ *
+ * Context: any.
+ * Return: 0, or -EAGAIN if the send queue is full.
+ */
+int rtrs_conn_reserve(struct rtrs_conn *conn)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	if (rtrs_conn_has_room(conn, 1))
+		conn->sq_free--;
+	else
+		ret = -EAGAIN;
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_reserve);
+
+/**
+ * rtrs_conn_post_reserved() - send an empty RDMA WRITE with immediate for which there is room
+ * @conn: the connection, on which rtrs_conn_reserve() was successful
+ * @imm: immediate in CPU order
+ *
+ * Context: any.
+ * Return: 0, or an error of ib_post_send(), after which the connection can only be closed.
+ */
+int rtrs_conn_post_reserved(struct rtrs_conn *conn, u32 imm)
+{
+	struct ib_rdma_wr wr = rtrs_conn_empty_imm(conn, imm);
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	conn->sq_free++;
+	ret = rtrs_conn_post_locked(conn, &wr.wr, &wr.wr, 1, false);
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_reserved);
 
 /**
  * rtrs_conn_send_completed() - account for a successful signalled send
@@ -282,11 +346,7 @@ EXPORT_SYMBOL_GPL(rtrs_conn_watch);
  */
 int rtrs_conn_post_empty_imm(struct rtrs_conn *conn, u32 imm)
 {
-	struct ib_rdma_wr wr = {
-		.wr.wr_cqe = &conn->send_cqe,
-		.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-		.wr.ex.imm_data = cpu_to_be32(imm),
-	};
+	struct ib_rdma_wr wr = rtrs_conn_empty_imm(conn, imm);
 
 	return rtrs_conn_post(conn, &wr.wr, &wr.wr, 1, false);
 }

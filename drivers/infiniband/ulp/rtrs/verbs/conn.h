@@ -27,6 +27,8 @@
  * @ctx: where completion handlers run
  * @recv_done: handler of receives
  * @send_done: handler of failed or signalled sends that bring no handler of their own
+ * @round_done: called with the connection after the handlers of what one poll found, may be NULL;
+ *	RTRS_CQ_UNBOUND only
  */
 struct rtrs_conn_attr {
 	struct ib_pd *pd;
@@ -37,6 +39,7 @@ struct rtrs_conn_attr {
 	enum rtrs_cq_ctx ctx;
 	void (*recv_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void (*send_done)(struct ib_cq *cq, struct ib_wc *wc);
+	void (*round_done)(void *conn);
 };
 
 /**
@@ -93,6 +96,8 @@ void rtrs_conn_destroy_qp(struct rtrs_conn *conn);
 
 int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
 		   u32 nr, bool signal);
+int rtrs_conn_reserve(struct rtrs_conn *conn);
+int rtrs_conn_post_reserved(struct rtrs_conn *conn, u32 imm);
 void rtrs_conn_send_completed(struct rtrs_conn *conn);
 int rtrs_conn_watch(struct rtrs_conn *conn);
 int rtrs_conn_post_empty_imm(struct rtrs_conn *conn, u32 imm);

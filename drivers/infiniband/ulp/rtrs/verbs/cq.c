@@ -27,6 +27,8 @@ static int rtrs_cq_process(struct rtrs_cq *rcq)
 
 		wc->wr_cqe->done(rcq->cq, wc);
 	}
+	if (nr > 0 && rcq->round_done)
+		rcq->round_done(rcq->round_arg);
 	return nr;
 }
 
@@ -63,7 +65,7 @@ static void rtrs_cq_event(struct ib_event *event, void *ctx)
 
 /**
  * rtrs_cq_create() - create a completion queue
- * @rcq: the object, zeroed or destroyed
+ * @rcq: the object, zeroed or destroyed; its @round_done and @round_arg are the caller's to set
  * @dev: device
  * @entries: completions it must be able to hold
  * @vector: completion vector, taken modulo what the device has

@@ -30,6 +30,8 @@ enum rtrs_cq_ctx {
  * @flags: bit 0, somebody is in rtrs_cq_poll(); RTRS_CQ_DIRECT only
  * @work: poll work; RTRS_CQ_UNBOUND only
  * @wc: completions of one poll batch; owned by the one poller
+ * @round_done: called after the handlers of a poll batch, NULL if nobody cares; RTRS_CQ_UNBOUND only
+ * @round_arg: what it is called with
  */
 struct rtrs_cq {
 	struct ib_cq *cq;
@@ -37,6 +39,8 @@ struct rtrs_cq {
 	unsigned long flags;
 	struct work_struct work;
 	struct ib_wc wc[RTRS_CQ_BATCH];
+	void (*round_done)(void *arg);
+	void *round_arg;
 };
 
 int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 vector,
