@@ -3,9 +3,9 @@
  * One message for several responses (extension BATCH).
  *
  * A handler that takes many requests from its completion queue in one round, and has the ULP answer them
- * before it returns, does not post the responses one by one.  It collects those that tell nothing but their
- * slot, and when the round is over posts a message for as many of them as fit in an immediate.  Nothing
- * waits for more to come.
+ * before it returns, does not post the responses one by one.  Those that tell nothing but their slot are
+ * collected (rsp.c), and when the round is over a message is posted for as many of them as fit in an
+ * immediate.  Nothing waits for more to come.
  *
  * Ownership: a request in a batch is answered but not released, and has its reference of the path's
  * ops_ref.  The batch is its connection's handlers' alone, which never run concurrently (cq.c).
@@ -19,17 +19,6 @@
 
 #include "../proto/imm.h"
 #include "rtrs-srv.h"
-
-/**
- * rtrs_srv_batch_add() - have the response posted when the round is over
- * @req: the request, a WRITE that was answered without error and whose key stays; not the caller's any more
- *
- * Context: handler of the request's connection.
- */
-void rtrs_srv_batch_add(struct rtrs_srv_req *req)
-{
-	list_add_tail(&req->wait_entry, &req->conn->batch);
-}
 
 /* Move to @taken what one message can tell.  Return: its immediate. */
 static u32 rtrs_srv_batch_take(struct rtrs_srv_conn *conn, struct list_head *taken)

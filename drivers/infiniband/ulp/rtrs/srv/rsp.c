@@ -320,7 +320,8 @@ bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err, bool batch)
 		ib_dma_sync_single_for_device(dev, req->chunk_dma, req->hdr.data_len,
 					      DMA_BIDIRECTIONAL);
 	if (batch && (req->path->features & RTRS_EXT_BATCH) && rtrs_srv_rsp_is_plain(req)) {
-		rtrs_srv_batch_add(req);
+		/* Posted by rtrs_srv_batch_end(). */
+		list_add_tail(&req->wait_entry, &req->conn->batch);
 		return true;
 	}
 	return rtrs_srv_req_send_rsp(req);

@@ -496,7 +496,6 @@ bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err, bool batch);
 bool rtrs_srv_req_respond(struct rtrs_srv_req *req, bool batch);
 
 /* batch.c: one message for several responses */
-void rtrs_srv_batch_add(struct rtrs_srv_req *req);
 void rtrs_srv_batch_end(void *arg);
 
 /* info.c: info exchange */
