@@ -3,7 +3,8 @@
 #
 # A client that sends mutations of what is valid: connection requests, INFO_REQ, and
 # requests of all kinds with RNBD messages in them. Our server refuses or answers
-# them, says so within limits, and another session does not notice. The client is the scripted peer.
+# them, says so within limits, and another session does not notice. The client is the scripted peer; every
+# second of its paths has the extensions of the wire.
 #
 # RTRS_SEED=<seed> repeats a run; in a VM:
 #	selftests/vm/run --kver 6.12 --append rtrs.seed=<seed> selftests/rtrs/hostile-client.sh
@@ -24,7 +25,8 @@ HOSTILE_CONNS=${HOSTILE_CONNS:-60}		# connection requests, and INFO_REQs
 req_0=$(conn_req cid=0)
 req_1=$(conn_req cid=1)
 req_alone=$(conn_req cid_num=1)
-req_tail=$(hex_at "$req_0" 44 12)
+req_tail_0=$(hex_at "$req_0" 44 12)
+req_tail_1=$(hex_at "$(conn_req ext=1 features=7)" 44 12)
 req_0=$(hex_at "$req_0" 0 12)
 req_1=$(hex_at "$req_1" 0 12)
 req_alone=$(hex_at "$req_alone" 0 12)
@@ -63,11 +65,12 @@ templates() {
 	template connreq send data="$(conn_req path=0x7777 sess=0x7777)" tame=0-56
 	template info send data="$(info_req info)" tame=0-272
 	request_templates
-	# What is no request: types 4 to 7 and above 11, heartbeats, what only servers send.
+	# What is no request: types 4 to 7 and above 11, heartbeats, what only servers send. And fences.
 	template req write-imm imm=0x40000000 tameimm=0x3fffffff weight=3
 	template req write-imm imm=0xc0000000 tameimm=0x3fffffff weight=3
 	template req write-imm imm=0x80000000 tameimm=0x1fffffff weight=2
 	template req write-imm imm=0x10000000 tameimm=0x0fffffff weight=2
+	template req write-imm imm=0xa0000000 tameimm=0x0fffffff weight=2
 }
 
 # forget_path: of the one before
@@ -79,6 +82,7 @@ forget_path() {
 
 # con_up <con> <start of the request>
 con_up() {
+	eval "req_tail=\$req_tail_$((ids % 2))"
 	ask connect "$1" $CLT_ADDR $SRV_ADDR $SRV_PORT \
 		"${2}000000000000000000000000${ids}000000000000000000000000$ids$req_tail" || return 1
 	case $answer in established*) ;; *)

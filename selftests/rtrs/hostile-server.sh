@@ -4,7 +4,8 @@
 # A server that sends mutations of what is valid: accepts and rejects, INFO_RSP, the
 # answers to SESS_INFO and OPEN, data, invalidations and completions of requests, and
 # messages nobody asked for. Our client breaks the path or takes them, says so within
-# limits, and another session does not notice. The server is the scripted peer.
+# limits, and another session does not notice. The server is the scripted peer; every second of its paths has the
+# extensions BATCH and IMPLICIT_RKEY.
 #
 # RTRS_SEED=<seed> repeats a run; in a VM:
 #	selftests/vm/run --kver 6.12 --append rtrs.seed=<seed> selftests/rtrs/hostile-server.sh
@@ -21,7 +22,8 @@
 HOSTILE_COUNT=${HOSTILE_COUNT:-1000}		# messages that arrive, in each mode
 HOSTILE_CONNS=${HOSTILE_CONNS:-2}		# messages of each kind while connecting
 
-# slot_templates <slot>: completions of the request in it
+# slot_templates <slot>: completions of the request in it, in the set "done<slot>", or "done<slot>x" for paths
+# with the extensions
 slot_templates() {
 	local slot="$1" imm data='' op=write-imm
 	if [ $psrv_mode = Y ]; then
@@ -33,6 +35,13 @@ slot_templates() {
 	template done$slot $op imm="$imm" $data tameimm=0x0ff80000 weight=6
 	imm=$(printf '0x%08x' $((2 << 28 | slot)))
 	template done$slot $op imm="$imm" $data tameimm=0x0ff80000 weight=2
+
+	imm=$(printf '0x%08x' $((1 << 28 | slot)))
+	template done${slot}x write-imm imm="$imm" tameimm=0x0ff80000 weight=3
+	[ $psrv_mode = N ] || template done${slot}x $op imm="$imm" $data tameimm=0x0ff80000 weight=2
+	# A bit of a slot above it is tame too: maybe there is a request.
+	imm=$(printf '0x%08x' $((12 << 28 | slot << PSRV_MEM_BITS)))
+	template done${slot}x write-imm imm="$imm" tameimm=0x00000007 weight=3
 }
 
 templates() {
@@ -82,6 +91,10 @@ next_request() {
 # the second one of an attempt that is over: then there is no INFO_REQ.
 accept_path() {
 	forget_path
+	case $extended in
+	'') extended=x rsp=$rsp_extended ;;
+	*) extended='' rsp=$rsp_plain ;;
+	esac
 	"$1"
 	next_request w0 && ask recv w0 1 512 && ask accept w0 "$rsp" && ask request w1 2000 || return 1
 	[ "$answer" != timeout ] && ask recv w0 64 0 && ask recv w1 64 0 && ask accept w1 "$rsp" &&
@@ -125,9 +138,9 @@ serve_until() {
 			return 1
 		}
 		if take w0 100; then
-			ask mutate w0 done$slot || return 1
+			ask mutate w0 done$slot$extended || return 1
 		elif take w1 100; then
-			ask mutate w1 done$slot || return 1
+			ask mutate w1 done$slot$extended || return 1
 		else
 			sleep 0.1
 		fi
@@ -142,15 +155,15 @@ map_it() {
 	accept_path : || return 1
 	[ -n "$info_rsp" ] || chunks_up || return 1
 	ask post w0 send data="$info_rsp" && take w0 5000 && mutate w0 sessinfo "$number" "$@" || return 1
-	ask mutate w0 done$slot && take w0 500 && mutate w0 open "$number" "$@" && ask mutate w0 done$slot
+	ask mutate w0 done$slot$extended && take w0 500 && mutate w0 open "$number" "$@" && ask mutate w0 done$slot$extended
 	serve_until /tmp/wire.map
 }
 
 # opened_again: SESS_INFO and OPEN of a path that is back are answered
 opened_again() {
 	ask post w0 send data="$info_rsp" &&
-		take w0 5000 && ask mutate w0 sessinfo && ask mutate w0 done$slot &&
-		take w0 5000 && ask mutate w0 open && ask mutate w0 done$slot
+		take w0 5000 && ask mutate w0 sessinfo && ask mutate w0 done$slot$extended &&
+		take w0 5000 && ask mutate w0 open && ask mutate w0 done$slot$extended
 }
 
 # answers: to one request, and what it did not ask for
@@ -158,7 +171,7 @@ answers() {
 	mutate w1 noise $next count=6 wild=10 tame=900 || return 1
 	# 56: a READ of 32 bytes of RNBD and a descriptor
 	[ $mutate_end = over ] || [ "$len" -ne 56 ] || mutate w1 data $next wild=30 tame=500 || return 1
-	[ $mutate_end = over ] || mutate w1 done$slot $next wild=40 tame=300
+	[ $mutate_end = over ] || mutate w1 done$slot$extended $next wild=40 tame=300
 }
 
 # mutate_answers: until enough have arrived
@@ -233,8 +246,8 @@ mutated_open() {
 	accept_path_again && ask post w0 send data="$info_rsp" && take w0 5000 &&
 		mutate w0 sessinfo "$number" wild=20 tame=900 || return 1
 	# What comes after that, if anything: I/O with whatever geometry that was.
-	ask mutate w0 done$slot && take w0 500 && mutate w0 open "$number" wild=20 tame=900 &&
-		ask mutate w0 done$slot && take w1 200 && ask mutate w1 done$slot
+	ask mutate w0 done$slot$extended && take w0 500 && mutate w0 open "$number" wild=20 tame=900 &&
+		ask mutate w0 done$slot$extended && take w1 200 && ask mutate w1 done$slot$extended
 	:
 }
 
@@ -306,7 +319,8 @@ suite() {
 	honest_up
 	ask_open
 	must peer listen $PEER_PORT
-	io_ended='' info_rsp='' path_file='' rsp=$(conn_rsp flags=$rsp_flags)
+	io_ended='' info_rsp='' path_file='' extended=x
+	rsp_plain=$(conn_rsp flags=$rsp_flags) rsp_extended=$(conn_rsp flags=$rsp_flags ext=1 features=6)
 	attack_begins
 	check_here "$psrv_mode: a device is mapped" mapped
 	must unmap_it bad
