@@ -874,6 +874,10 @@ map_line() {
 	done
 }
 
+# For a session whose paths are not to be lost: a host that starves for a second is no news.
+# shellcheck disable=SC2034 # for tests
+PATIENT_PATHS="hb_interval_ms=2000 hb_missed_max=10 ack_timeout_ms=1000 retry_count=6"
+
 # map_device <session> <device> [<option>...]: over all paths of the topology;
 # prints the new block device
 map_device() {
