@@ -138,6 +138,7 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 					  u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
 					  s16 max_reconnect_attempts, u32 nr_poll_queues,
 					  const struct rtrs_clt_timing *timing);
+void rtrs_clt_get_timing(const struct rtrs_clt_sess *sess, struct rtrs_clt_timing *timing);
 void rtrs_clt_close(struct rtrs_clt_sess *sess);
 struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *sess,
 					enum rtrs_clt_con_type con_type, enum wait_type wait);

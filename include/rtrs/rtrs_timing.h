@@ -39,4 +39,20 @@ struct rtrs_clt_timing {
 /* RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_DEFAULT) initialises a struct rtrs_clt_timing. */
 #define RTRS_CLT_TIMING_DEFAULT(_name, _min, _max, _default)	._name = _default,
 
+/**
+ * enum rtrs_clt_timing_index - the values by number, in the order of RTRS_CLT_TIMINGS()
+ * @RTRS_CLT_TIMING_hb_interval_ms: rtrs_clt_timing.hb_interval_ms
+ * @RTRS_CLT_TIMING_hb_missed_max: rtrs_clt_timing.hb_missed_max
+ * @RTRS_CLT_TIMING_ack_timeout_ms: rtrs_clt_timing.ack_timeout_ms
+ * @RTRS_CLT_TIMING_retry_count: rtrs_clt_timing.retry_count
+ * @RTRS_CLT_TIMING_connect_timeout_ms: rtrs_clt_timing.connect_timeout_ms
+ */
+enum rtrs_clt_timing_index {
+	RTRS_CLT_TIMING_hb_interval_ms,
+	RTRS_CLT_TIMING_hb_missed_max,
+	RTRS_CLT_TIMING_ack_timeout_ms,
+	RTRS_CLT_TIMING_retry_count,
+	RTRS_CLT_TIMING_connect_timeout_ms,
+};
+
 #endif /* _RTRS_TIMING_H */

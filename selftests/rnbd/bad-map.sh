@@ -56,7 +56,7 @@ long() {
 	head -c "$1" /dev/zero | tr '\0' x
 }
 
-ktap_plan 50
+ktap_plan 52
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=16"
 rtrs_load
@@ -129,8 +129,11 @@ for nr in -2 $((cpus + 1)) many; do
 done
 bad "poll queues of a session that exists" EINVAL "sessname=good device_path=$free nr_poll_queues=1" \
 	'nr_poll_queues=1: expected 0, session good exists with 0'
+bad "timing that a session has not" EINVAL "sessname=good device_path=$free hb_interval_ms=200 retry_count=5" \
+	'retry_count=5: expected 2, which session good has; /sys/class/rtrs-client/good/retry_count changes it'
 bad "access_mode" EINVAL "sessname=new device_path=$free $path access_mode=readonly" \
 	'access_mode="readonly": expected ro, rw or migration'
 
+check "timing that it has" [ -n "$(map_device good "$free" hb_interval_ms=200 retry_count=2)" ]
 check "what was mapped before works" still_works
 ktap_end

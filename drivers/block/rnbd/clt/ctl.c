@@ -105,6 +105,7 @@ static int rnbd_clt_ctl_map(const char *buf)
 			.port = req->opts.dest_port,
 			.nr_poll_queues = req->opts.nr_poll_queues,
 			.timing = &req->opts.timing,
+			.timing_given = req->opts.timing_given,
 		};
 		ret = rnbd_clt_map(&params, &req->opts, rnbd_clt_ctl.links);
 	}

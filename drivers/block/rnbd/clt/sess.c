@@ -312,6 +312,32 @@ static int rnbd_clt_sess_wait_settled(struct rnbd_clt_sess *sess)
 				    state == RNBD_CLT_SESS_LIVE || state == RNBD_CLT_SESS_GONE));
 }
 
+#define RNBD_CLT_SESS_TIMING(_name, _min, _max, _default)						\
+	if ((params->timing_given & BIT(RTRS_CLT_TIMING_##_name)) &&				\
+	    params->timing->_name != have._name) {						\
+		pr_err("map_device: " #_name "=%u: expected %u, which session %s has; /sys/class/rtrs-client/%s/" #_name " changes it\n", \
+		       params->timing->_name, have._name, sess->name, sess->name);		\
+		return -EINVAL;									\
+	}
+
+/* What a session has is not changed for one more device; the caller holds the lock of the list. */
+static int rnbd_clt_sess_check_params(const struct rnbd_clt_sess *sess,
+				      const struct rnbd_clt_sess_params *params)
+{
+	struct rtrs_clt_timing have;
+
+	lockdep_assert_held(&rnbd_clt_sessions.lock);
+	if (params->nr_poll_queues) {
+		pr_err("map_device: nr_poll_queues=%u: expected 0, session %s exists with %u\n",
+		       params->nr_poll_queues, sess->name, sess->nr_poll_queues);
+		return -EINVAL;
+	}
+	/* Taken away only after the state was changed, with the lock. */
+	rtrs_clt_get_timing(rcu_dereference_protected(sess->rtrs, true), &have);
+	RTRS_CLT_TIMINGS(RNBD_CLT_SESS_TIMING)
+	return 0;
+}
+
 /*
  * Join a session that is live.  1: joined; 0: it was in between, waited, look again.  The caller holds
  * the lock of the list; it is dropped for waiting.
@@ -323,11 +349,9 @@ static int rnbd_clt_sess_join(struct rnbd_clt_sess *sess,
 
 	lockdep_assert_held(&rnbd_clt_sessions.lock);
 	if (sess->state == RNBD_CLT_SESS_LIVE) {
-		if (params->nr_poll_queues) {
-			pr_err("map_device: nr_poll_queues=%u: expected 0, session %s exists with %u\n",
-			       params->nr_poll_queues, sess->name, sess->nr_poll_queues);
-			return -EINVAL;
-		}
+		ret = rnbd_clt_sess_check_params(sess, params);
+		if (ret)
+			return ret;
 		sess->users++;
 		return 1;
 	}
@@ -376,7 +400,7 @@ static struct rnbd_clt_sess *rnbd_clt_sess_find_or_add(const struct rnbd_clt_ses
  *
  * Context: may sleep, for as long as connecting takes.
  * Return: the session, to be given back by rnbd_clt_sess_put(); -ENXIO: new, but without paths; -EINVAL:
- * poll queues wanted of a session that exists; -EINTR: killed; -ENOMEM; errno of the transport.
+ * poll queues wanted of a session that exists, or timing that it does not have; -EINTR: killed; -ENOMEM; errno of the transport.
  */
 struct rnbd_clt_sess *rnbd_clt_sess_get(const struct rnbd_clt_sess_params *params)
 {

@@ -13,6 +13,8 @@
  * @port: destination port
  * @nr_poll_queues: hardware queues for polled I/O; other than 0 only for a new session
  * @timing: how soon a new session notices that a path is lost
+ * @timing_given: which of these somebody asked for, by enum rtrs_clt_timing_index; a session that exists
+ *	must have them
  */
 struct rnbd_clt_sess_params {
 	const char *name;
@@ -21,6 +23,7 @@ struct rnbd_clt_sess_params {
 	u16 port;
 	u32 nr_poll_queues;
 	const struct rtrs_clt_timing *timing;
+	u32 timing_given;
 };
 
 int rnbd_clt_sess_init_wq(void);

@@ -173,8 +173,10 @@ static int rnbd_options_parse_##_name(struct rnbd_options_ctx *ctx, const char *
 {											\
 	int nr, ret = rnbd_options_range(ctx, value, _min, _max, &nr);			\
 											\
-	if (!ret)									\
+	if (!ret) {									\
 		ctx->opts->timing._name = nr;						\
+		ctx->opts->timing_given |= BIT(RTRS_CLT_TIMING_##_name);		\
+	}										\
 	return ret;									\
 }
 

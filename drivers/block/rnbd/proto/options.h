@@ -28,6 +28,8 @@
  * @nr_poll_queues: hardware queues for polled I/O
  * @no_path_timeout: seconds that requests wait for a path; 0: they fail at once; -1: for ever
  * @timing: how soon a lost path is noticed
+ * @timing_given: which of its values the text has, a bit for each by enum rtrs_clt_timing_index; the
+ *	others are the defaults
  *
  * The strings point into the text that was parsed.
  */
@@ -41,6 +43,7 @@ struct rnbd_options {
 	u32 nr_poll_queues;
 	int no_path_timeout;
 	struct rtrs_clt_timing timing;
+	u32 timing_given;
 };
 
 /**

@@ -106,6 +106,10 @@ static void options__timing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.timing.ack_timeout_ms, 134U);
 	KUNIT_EXPECT_EQ(test, opts.timing.retry_count, 2U);
 	KUNIT_EXPECT_EQ(test, opts.timing.connect_timeout_ms, 10000U);
+	KUNIT_EXPECT_EQ(test, opts.timing_given, 0U);
+
+	KUNIT_ASSERT_EQ(test, parse(test, BASE "retry_count=2", &opts, &error), 0);
+	KUNIT_EXPECT_EQ(test, opts.timing_given, (u32)BIT(RTRS_CLT_TIMING_retry_count));
 
 	KUNIT_ASSERT_EQ(test, parse(test, BASE "hb_interval_ms=20 hb_missed_max=1000 ack_timeout_ms=8000 retry_count=6 connect_timeout_ms=500",
 				    &opts, &error), 0);
@@ -114,6 +118,7 @@ static void options__timing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.timing.ack_timeout_ms, 8000U);
 	KUNIT_EXPECT_EQ(test, opts.timing.retry_count, 6U);
 	KUNIT_EXPECT_EQ(test, opts.timing.connect_timeout_ms, 500U);
+	KUNIT_EXPECT_EQ(test, opts.timing_given, 0x1fU);
 }
 
 /* Only the first equals sign separates. */

@@ -247,6 +247,22 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathna
 EXPORT_SYMBOL(rtrs_clt_open);
 
 /**
+ * rtrs_clt_get_timing() - when a session gives a path up
+ * @sess: open session
+ * @timing: each value as it is now; an administrator may change them
+ *
+ * Not part of mainline's interface.
+ *
+ * Context: any.
+ */
+void rtrs_clt_get_timing(const struct rtrs_clt_sess *sess, struct rtrs_clt_timing *timing)
+{
+#define RTRS_CLT_TIMING_READ(_name, _min, _max, _default)	._name = READ_ONCE(sess->timing._name),
+	*timing = (struct rtrs_clt_timing) { RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_READ) };
+}
+EXPORT_SYMBOL(rtrs_clt_get_timing);
+
+/**
  * rtrs_clt_close() - close a session
  * @sess: open session; not used any more after this call, but for permits to give back
  *
