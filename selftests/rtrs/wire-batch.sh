@@ -12,15 +12,13 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-clt.sh"
 
-SLOW_MS=1000
+slow_ms=1000
 
-# slow_disk: takes one request at a time, for so long; who submits a second one sleeps meanwhile
+# slow_disk: into $slow; it takes one request at a time, for so long; who submits a second one sleeps meanwhile
 slow_disk() {
-	local dev
-	dev=$(backing_null 16 irqmode=2 completion_nsec=$((SLOW_MS * 1000000)) hw_queue_depth=1 \
+	slow=$(backing_null 16 irqmode=2 completion_nsec=$((slow_ms * 1000000)) hw_queue_depth=1 \
 		submit_queues=1) || return 1
-	echo none >"/sys/block/${dev##*/}/queue/scheduler"
-	echo "$dev"
+	echo none >"/sys/block/${slow##*/}/queue/scheduler"
 }
 
 # start <features>: a session with two disks, $slow_id and $fast_id
@@ -46,9 +44,20 @@ write_to() {
 	clt_write a1 "$2" "$(rnbd_io "$1" "$2" 0x101 512)" "$(bytes 512 "a$2")"
 }
 
-# keep_busy <slot> <slot>: the handler sleeps until the first of the two is on the slow disk
-keep_busy() {
-	write_to "$slow_id" "$1" && write_to "$slow_id" "$2"
+# while_busy <features> <command>...: a session whose server's handler sleeps, until the first of two writes is
+# on the slow disk; what the command sends has all arrived by then. A host may be too slow for that: then the disk
+# has to be slower.
+while_busy() {
+	local features="$1"
+	shift
+	start "$features"
+	until write_to "$slow_id" 1 && write_to "$slow_id" 2 && "$@" && all_sent a1 &&
+		is "$(peer wait a1 1)" timeout; do
+		slow_ms=$((slow_ms * 2))
+		[ $slow_ms -le 32000 ] || return 1
+		stop
+		slow_disk && start "$features" || return 1
+	done
 }
 
 # messages <number>: so many come, whatever they are, in whatever order; without keys, which nobody knows
@@ -70,22 +79,27 @@ messages() {
 	said=${said% }
 }
 
-# answers <features> <messages>...: to two writes on the slow disk and three on the other one, which come
-# while the first keeps the handler busy
+three_writes() {
+	write_to "$fast_id" 0 && write_to "$fast_id" 3 && write_to "$fast_id" 4
+}
+
+# answers <features> <messages>...: to two writes on the slow disk and three on the other one
 answers() {
-	start "$1"
+	local features="$1"
 	shift
-	keep_busy 1 2 && write_to "$fast_id" 0 && write_to "$fast_id" 3 && write_to "$fast_id" 4 &&
-		messages $# && is "$said" "$*" && says_nothing a1 300
+	while_busy "$features" three_writes && messages $# && is "$said" "$*" && says_nothing a1 300
+}
+
+read_and_failure() {
+	write_to "$fast_id" 0 &&
+		clt_read a1 3 "$(rnbd_io "$fast_id" 64 0x100 512)" 512 0 "$(desc "$buf_addr" "$buf_key" 512)" &&
+		clt_write a1 4 "$(rnbd_io "$fast_id" 99999999 0x101 512)" "$(bytes 512 5a)"
 }
 
 # mixed: a read, and a write that fails, between writes; both are answered by themselves
 mixed() {
-	start 4
-	keep_busy 1 2 && write_to "$fast_id" 0 &&
-		clt_read a1 3 "$(rnbd_io "$fast_id" 64 0x100 512)" 512 0 "$(desc "$buf_addr" "$buf_key" 512)" &&
-		clt_write a1 4 "$(rnbd_io "$fast_id" 99999999 0x101 512)" "$(bytes 512 5a)" &&
-		messages 5 && is "$said" '10000000 10000001 10000002 1???0004 data:10000003'
+	while_busy 4 read_and_failure && messages 5 &&
+		is "$said" '10000000 10000001 10000002 1???0004 data:10000003'
 }
 
 # on_disk: what the writes have left
@@ -130,7 +144,7 @@ topo_up 1
 topo_is_ours
 peer_load
 defer rtrs_unload
-slow=$(slow_disk) || abort "no slow disk"
+slow_disk || abort "no slow disk"
 fast=$(backing_null 16) || abort "no backing device"
 
 mode=N
