@@ -107,32 +107,54 @@ psrv_request() {
 	conn_req=${conn_req#* }
 }
 
-# psrv_accept <con> [<field of the response>=<number>...]. With PSRV_RNR a send is tried again so many
-# times when the client has no receive, else for ever.
-psrv_accept() {
+# psrv_try_accept <con> [<field of the response>=<number>...]: the outcome into $psrv_outcome
+psrv_try_accept() {
 	local con="$1"
 	shift
 	# shellcheck disable=SC2086 # a word, or none
-	is "$(peer accept "$con" "$(conn_rsp "$@")" ${PSRV_RNR:+rnr=$PSRV_RNR})" 'established*'
+	psrv_outcome=$(peer accept "$con" "$(conn_rsp "$@")" ${PSRV_RNR:+rnr=$PSRV_RNR})
+}
+
+# psrv_accept <con> [<field of the response>=<number>...]. With PSRV_RNR a send is tried again so many
+# times when the client has no receive, else for ever.
+psrv_accept() {
+	psrv_try_accept "$@"
+	is "$psrv_outcome" 'established*'
+}
+
+# psrv_accept_first <path> [<field>=<number>...]: connection 0. The client waits for it for a time that
+# this script may miss, gives it up ("rejected 4") and asks again, for longer.
+psrv_accept_first() {
+	local path="$1" tries=0
+	shift
+	while :; do
+		psrv_request "${path}0" || return 1
+		is "$(le_at "$conn_req" 6 2)" 0 || return 1
+		peer recv "${path}0" 1 512 || return 1
+		psrv_try_accept "${path}0" "$@"
+		case $psrv_outcome in rejected\ 4*) ;; *) break ;; esac
+		tries=$((tries + 1))
+		[ $tries -lt 10 ] || break
+		peer destroy "${path}0"
+	done
+	is "$psrv_outcome" 'established*'
 }
 
 # psrv_accept_all <path> [<field>=<number>...]: all connections of a path; those behind the first one
 # with fields of their own
 PSRV_OTHERS=''
 psrv_accept_all() {
-	local path="$1" cid=0 nr=1
+	local path="$1" cid=1
+	psrv_accept_first "$@" || return 1
+	psrv_conns=$(le_at "$conn_req" 8 2)
 	shift
-	while [ $cid -lt "$nr" ]; do
+	while [ $cid -lt "$psrv_conns" ]; do
 		psrv_request "$path$cid" || return 1
 		is "$(le_at "$conn_req" 6 2)" $cid || return 1
-		nr=$(le_at "$conn_req" 8 2)
-		[ $cid -ne 0 ] || peer recv "${path}0" 1 512 || return 1
-		psrv_accept "$path$cid" "$@" || return 1
 		# shellcheck disable=SC2086 # several fields
-		[ $cid -ne 0 ] || set -- "$@" $PSRV_OTHERS
+		psrv_accept "$path$cid" "$@" $PSRV_OTHERS || return 1
 		cid=$((cid + 1))
 	done
-	psrv_conns=$nr
 }
 
 # psrv_info <path>: wait for INFO_REQ, into $info_req

@@ -428,7 +428,8 @@ int peer_cmd_params(struct peer_cmd *cmd)
  * peer_cmd_accept() - "accept <con> <hex> [rnr=<retries>]": accept a request, with private data
  * @cmd: the command
  *
- * Answers "established", or "failed <status> <event>".
+ * Answers "established", "rejected <reason>" if the other side has given its request up, or
+ * "failed <status> <event>".
  *
  * Context: process, sleeps; peer_mutex held.
  * Return: 0, or negative errno and the answer says why.
@@ -453,10 +454,10 @@ int peer_cmd_accept(struct peer_cmd *cmd)
 		return ret;
 	param.private_data = data;
 	param.private_data_len = len;
-	reinit_completion(&con->cm_done);
 	ret = rdma_accept(con->id, &param);
 	kfree(data);
-	if (ret)
+	/* What came before it is the outcome: the request is no more. */
+	if (ret && !completion_done(&con->cm_done))
 		return peer_error(cmd, ret, "con=%s: cannot accept", con->name);
 	ret = peer_cm_wait(cmd, con, "accepted, but not established");
 	return ret ? ret : peer_cm_finish(cmd, con, rnr, set_rnr);
