@@ -175,9 +175,9 @@ static bool rtrs_conn_has_room(struct rtrs_conn *conn, u32 nr)
 	return likely(conn->sq_free >= nr) && !fault_here(sq_full);
 }
 
-/* There is room. */
-static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *first,
-				 struct ib_send_wr *last, u32 nr, bool signal)
+/* The caller has seen to it that there is room. */
+static int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct ib_send_wr *first,
+				  struct ib_send_wr *last, u32 nr, bool signal)
 {
 	int ret;
 
@@ -202,6 +202,14 @@ static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *firs
 	return 0;
 }
 
+static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *first,
+				 struct ib_send_wr *last, u32 nr, bool signal)
+{
+	if (!rtrs_conn_has_room(conn, nr))
+		return -EAGAIN;
+	return rtrs_conn_post_in_room(conn, first, last, nr, signal);
+}
+
 /**
  * rtrs_conn_post() - post a chain of sends
  * @conn: the connection
@@ -221,11 +229,10 @@ int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_s
 		   u32 nr, bool signal)
 {
 	unsigned long flags;
-	int ret = -EAGAIN;
+	int ret;
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
-	if (rtrs_conn_has_room(conn, nr))
-		ret = rtrs_conn_post_locked(conn, first, last, nr, signal);
+	ret = rtrs_conn_post_locked(conn, first, last, nr, signal);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
@@ -272,7 +279,7 @@ int rtrs_conn_post_reserved(struct rtrs_conn *conn, u32 imm)
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
 	conn->sq_free++;
-	ret = rtrs_conn_post_locked(conn, &wr.wr, &wr.wr, 1, false);
+	ret = rtrs_conn_post_in_room(conn, &wr.wr, &wr.wr, 1, false);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
