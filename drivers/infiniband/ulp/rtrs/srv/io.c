@@ -198,7 +198,8 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
 				    req->path->name, req->slot, off, ret);
 		WRITE_ONCE(req->state, RTRS_SRV_REQ_ANSWERED);
-		rtrs_srv_req_answer(req, ret, false);
+		req->err = ret;
+		rtrs_srv_req_answer(req, false);
 		return;
 	}
 	req->data = req->chunk;

@@ -29,12 +29,10 @@
  * struct rtrs_srv_late_rsp - an answer that a test wants late
  * @dwork: gives it
  * @req: the request
- * @err: the answer
  */
 struct rtrs_srv_late_rsp {
 	struct delayed_work dwork;
 	struct rtrs_srv_req *req;
-	int err;
 };
 
 /**
@@ -295,18 +293,16 @@ static bool rtrs_srv_rsp_is_plain(const struct rtrs_srv_req *req)
 
 /**
  * rtrs_srv_req_answer() - the request is decided: answer it
- * @req: the request, ANSWERED, not the caller's any more
- * @err: the answer
+ * @req: the request, ANSWERED, with the answer; not the caller's any more
  * @batch: in a handler of its connection: the response may be posted when its round is over
  *
  * Context: any.
  * Return: false if the response has to wait for room.
  */
-bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err, bool batch)
+bool rtrs_srv_req_answer(struct rtrs_srv_req *req, bool batch)
 {
 	struct ib_device *dev = req->path->dev;
 
-	req->err = err;
 	if (req->mr) {
 		req->rereg = !req->mr->valid;
 		if (req->rereg)
@@ -332,14 +328,13 @@ static void rtrs_srv_late_rsp_work(struct work_struct *work)
 	struct rtrs_srv_late_rsp *late = container_of(to_delayed_work(work),
 						      struct rtrs_srv_late_rsp, dwork);
 	struct rtrs_srv_req *req = late->req;
-	int err = late->err;
 
 	kfree(late);
-	rtrs_srv_req_answer(req, err, false);
+	rtrs_srv_req_answer(req, false);
 }
 
 /* Return: false if there is no memory to answer late. */
-static bool rtrs_srv_req_answer_late(struct rtrs_srv_req *req, int err)
+static bool rtrs_srv_req_answer_late(struct rtrs_srv_req *req)
 {
 	struct rtrs_srv_late_rsp *late = kmalloc(sizeof(*late), GFP_ATOMIC);
 
@@ -347,7 +342,6 @@ static bool rtrs_srv_req_answer_late(struct rtrs_srv_req *req, int err)
 		return false;
 	INIT_DELAYED_WORK(&late->dwork, rtrs_srv_late_rsp_work);
 	late->req = req;
-	late->err = err;
 	/* The context, and its queue, wait for the request. */
 	queue_delayed_work(req->path->ctx->wq, &late->dwork,
 			   msecs_to_jiffies(RTRS_SRV_RSP_DELAY_MS));
@@ -368,9 +362,9 @@ bool rtrs_srv_req_respond(struct rtrs_srv_req *req, bool batch)
 		rtrs_srv_req_drop(req);
 		return true;
 	}
-	if (fault_here(rsp_delayed) && rtrs_srv_req_answer_late(req, req->err))
+	if (fault_here(rsp_delayed) && rtrs_srv_req_answer_late(req))
 		return true;
-	return rtrs_srv_req_answer(req, req->err, batch);
+	return rtrs_srv_req_answer(req, batch);
 }
 
 /**

@@ -492,7 +492,7 @@ void rtrs_srv_io_kick(struct rtrs_srv_conn *conn);
 int rtrs_srv_req_post_inv(struct rtrs_srv_req *req);
 void rtrs_srv_req_wait(struct rtrs_srv_req *req);
 bool rtrs_srv_req_send_rsp(struct rtrs_srv_req *req);
-bool rtrs_srv_req_answer(struct rtrs_srv_req *req, int err, bool batch);
+bool rtrs_srv_req_answer(struct rtrs_srv_req *req, bool batch);
 bool rtrs_srv_req_respond(struct rtrs_srv_req *req, bool batch);
 
 /* batch.c: one message for several responses */
