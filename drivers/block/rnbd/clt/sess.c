@@ -400,7 +400,8 @@ static struct rnbd_clt_sess *rnbd_clt_sess_find_or_add(const struct rnbd_clt_ses
  *
  * Context: may sleep, for as long as connecting takes.
  * Return: the session, to be given back by rnbd_clt_sess_put(); -ENXIO: new, but without paths; -EINVAL:
- * poll queues wanted of a session that exists, or timing that it does not have; -EINTR: killed; -ENOMEM; errno of the transport.
+ * poll queues wanted of a session that exists, or timing that it does not have; -EINTR: killed; -ENOMEM;
+ * errno of the transport.
  */
 struct rnbd_clt_sess *rnbd_clt_sess_get(const struct rnbd_clt_sess_params *params)
 {

@@ -110,6 +110,7 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 	u32 imm = be32_to_cpu(wc->ex.imm_data);
 	u32 type = rtrs_imm_type(imm);
 	u32 features = cc->path->features;
+	bool may_lack_key = !cc->path->new_rkey || (features & RTRS_EXT_IMPLICIT_RKEY);
 
 	switch (type) {
 	case RTRS_IMM_IO_RSP:
@@ -118,16 +119,14 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 		 * Hard interop rules 1 and 2: the kind of message follows from NEW_RKEY.  With IMPLICIT_RKEY
 		 * there may be none: the slot's key is what it was.
 		 */
-		if (cc->path->new_rkey != !!msg &&
-		    (msg || !(features & RTRS_EXT_IMPLICIT_RKEY))) {
+		if (msg ? !cc->path->new_rkey : !may_lack_key) {
 			rtrs_clt_path_err_rl(cc->path, "completion %s an rkey, the server announced the opposite\n",
 					     msg ? "with" : "without");
 			return -EPROTO;
 		}
 		return rtrs_clt_response(cc, imm, wc, msg);
 	case RTRS_IMM_IO_RSP_MANY:
-		if ((features & RTRS_EXT_BATCH) && !msg &&
-		    (!cc->path->new_rkey || (features & RTRS_EXT_IMPLICIT_RKEY)))
+		if ((features & RTRS_EXT_BATCH) && !msg && may_lack_key)
 			return rtrs_clt_responses(cc, imm);
 		break;
 	case RTRS_IMM_HB_MSG:
