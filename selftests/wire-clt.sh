@@ -107,6 +107,23 @@ clt_write() {
 	clt_put "$1" "$2" 0 "$data$usr$(hdr_write $((${#usr} / 2)))" $off
 }
 
+# More than rtrs-server copies, on a device in software: the chunk's key is invalidated.
+CLT_BIG=139264
+
+# clt_big_buf <path>: of its own, for clt_write_big
+clt_big_buf() {
+	peer buf big "${1}0" $((CLT_BIG + 4096)) >/dev/null
+}
+
+# clt_write_big <path> <slot> <device id> <sector>: what the buffer has
+clt_write_big() {
+	local addr key
+	eval "addr=\$${1}_addr_$2 key=\$${1}_key_$2"
+	peer put big $CLT_BIG "$(rnbd_io "$3" "$4" 0x101 $CLT_BIG)$(hdr_write 32)" &&
+		peer post "${1}1" write-imm buf=big off=0 len=$((CLT_BIG + 36)) raddr=0x"$addr" rkey="$key" \
+			imm="$(imm_req "$2" $((CLT_BIG + 32)))"
+}
+
 # clt_read <con> <slot> <user message> <bytes of data> <flags> [<descriptor>]: a READ request
 clt_read() {
 	local usr="$3" off=$(($4 + ${#3} / 2))

@@ -121,7 +121,7 @@ again() {
 	done
 }
 
-# read_in_one <features>: data and answer are one message, though keys could change
+# read_in_one: data and answer are one message, though keys could change
 read_in_one() {
 	start 2
 	clt_read a1 3 "$(rnbd_io "$fast_id" 0 0x100 512)" 512 0 "$(desc "$buf_addr" "$buf_key" 512)" &&
@@ -129,14 +129,11 @@ read_in_one() {
 		is "$(peer get a_buf 0 512)" "$(bytes 512 a0)"
 }
 
-# BIG: more than rtrs-server copies, on a device in software: the key is invalidated, and a new one comes
-BIG=139264
+# big_write: its key is invalidated, and a new one comes
 big_write() {
 	local key="$a_key_1"
 	srv_mode=Y
-	peer buf big a0 $((BIG + 4096)) >/dev/null && peer put big $BIG "$(rnbd_io "$fast_id" 64 0x101 $BIG)$(hdr_write 32)" &&
-		peer post a1 write-imm buf=big off=0 len=$((BIG + 36)) raddr=0x"$a_addr_1" rkey="$key" \
-			imm="$(imm_req 1 $((BIG + 32)))" && rsp_is a1 1 0 && srv_mode=N && [ "$a_key_1" != "$key" ]
+	clt_big_buf a && clt_write_big a 1 "$fast_id" 64 && rsp_is a1 1 0 && srv_mode=N && [ "$a_key_1" != "$key" ]
 }
 
 ktap_plan 14

@@ -13,17 +13,9 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-clt.sh"
 
-# More than rtrs-server copies, on a device in software.
-BIG=139264
-
 # big_write <slot> <sector>
 big_write() {
-	local addr key usr
-	usr=$(rnbd_io "$clt_dev" "$2" 0x101 $BIG)
-	eval "addr=\$a_addr_$1 key=\$a_key_$1"
-	peer put big $BIG "$usr$(hdr_write 32)" &&
-		peer post a1 write-imm buf=big off=0 len=$((BIG + 36)) raddr=0x"$addr" rkey="$key" \
-			imm="$(imm_req "$1" $((BIG + 32)))"
+	clt_write_big a "$1" "$clt_dev" "$2"
 }
 
 key_of() {
@@ -41,8 +33,8 @@ write_again() {
 
 # written: what the backing device has
 written() {
-	is "$(dd if="$back" bs=$((BIG + 4096)) count=1 iflag=direct status=none | md5sum)" \
-		"$( (head -c $BIG /dev/zero | tr '\000' '\132'; head -c 4096 /dev/zero) | md5sum)"
+	is "$(dd if="$back" bs=$((CLT_BIG + 4096)) count=1 iflag=direct status=none | md5sum)" \
+		"$( (head -c $CLT_BIG /dev/zero | tr '\000' '\132'; head -c 4096 /dev/zero) | md5sum)"
 }
 
 # refused_key <key>: what opens slot 1 no more
@@ -54,8 +46,8 @@ refused_key() {
 start() {
 	must clt_open a 2 keys
 	must clt_map a "$back"
-	must peer buf big a0 $((BIG + 4096)) >/dev/null
-	must peer fill big 0 $BIG 0x5a
+	must clt_big_buf a
+	must peer fill big 0 $CLT_BIG 0x5a
 }
 
 stop() {
@@ -79,7 +71,7 @@ not_invalidated() {
 }
 
 untouched() {
-	is "$(dd if="$back" bs=$BIG count=1 iflag=direct status=none | md5sum)" "$(head -c $BIG /dev/zero | md5sum)"
+	is "$(dd if="$back" bs=$CLT_BIG count=1 iflag=direct status=none | md5sum)" "$(head -c $CLT_BIG /dev/zero | md5sum)"
 }
 
 # regions <number>: descriptors of as many chunks each, no key twice
