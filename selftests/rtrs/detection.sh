@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # How long it takes until a path that is lost is noticed, how long I/O stalls, and how long until the path
-# is back. The median of some rounds counts. DETECTION_ROUNDS and DETECTION_ROOM, a factor for what may be
-# slower on a busy host, are for detection-long.sh.
+# is back. The median of some rounds counts; detection-long.sh has DETECTION_ROUNDS of them.
 #
-# vm: smp=2 timeout=240 tier=test quick=6.12
+# vm: smp=1 timeout=240 tier=test quick=6.12
 
 . "$(dirname "$0")/../lib.sh"
 
 ROUNDS=${DETECTION_ROUNDS:-3}
-ROOM=${DETECTION_ROOM:-2}
 
-STALL_MS=$((500 * ROOM))
-NOTICE_MS=$((1000 * ROOM))
-DOWN_MS=$((200 * ROOM))
-RETURN_MS=$((1000 * ROOM))
+STALL_MS=500
+NOTICE_MS=1000
+DOWN_MS=200
+RETURN_MS=1000
 
 # ms_until <command>...: from $start until it succeeds, with a better resolution than wait_for; in $ms
 ms_until() {

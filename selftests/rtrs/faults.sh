@@ -81,7 +81,7 @@ ios_have_begun() {
 load() {
 	local pid ret=0 path
 	path=$(path_dir faults 1)
-	fio_verify "$dev" --time_based --runtime=4 --rw=randrw --bsrange=4k-64k --size=4M \
+	fio_verify "$dev" --time_based --runtime=2 --rw=randrw --bsrange=4k-64k --size=4M \
 		--verify_backlog=64 2>/tmp/faults.fio &
 	pid=$!
 	wait_for 5 ios_have_begun || {

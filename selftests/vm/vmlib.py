@@ -285,9 +285,9 @@ def dgram(ident, end):
 class Vm:
     """One VM; made by Rig.vm(). A VM that went away can be started again."""
 
-    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system):
+    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system, accel):
         self.rig, self.name, self.smp, self.mem = rig, name, smp, mem
-        self.system = system
+        self.system, self.accel = system, accel
         self.drives, self.nets, self.append = drives, nets, append
         self.interactive = interactive
         self.qemu = []              # more arguments for it
@@ -305,7 +305,7 @@ class Vm:
                 "-kernel", f"{self.system.image}/boot/vmlinuz-{self.system.release}",
                 "-initrd", str(self.system.initrd()),
                 "-append", " ".join([CMDLINE, self.system.cmdline, f"rtrs.host={self.name}", self.append])]
-        args += accel_args(self.rig.accel) + self.qemu
+        args += accel_args(self.accel) + self.qemu
         if self.interactive:
             args += ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console},logappend=on",
                      "-serial", "chardev:con", "-mon", "con"]
@@ -330,7 +330,7 @@ class Vm:
         the thread of its devices, each can miss what the other has just said, and an adapter sends
         nothing any more. On one processor both see all that the other has done.
         """
-        if self.rig.accel != "tcg" or self.smp > 1 or not self.nets:
+        if self.accel != "tcg" or self.smp > 1 or not self.nets:
             return []
         cpus = sorted(os.sched_getaffinity(0))
         return ["taskset", "-c", str(cpus[self.rig.vms.index(self) % len(cpus)])]
@@ -565,7 +565,7 @@ class System:
 class Rig:
     """The VMs and networks of one test or series of tests, and their usual system.
 
-    With accel="icount" a VM of one processor counts: an instruction is a nanosecond of its time.
+    With accel="icount" all of them count their time, see accel_args().
     """
 
     def __init__(self, kver="6.12", accel=None):
@@ -600,9 +600,13 @@ class Rig:
         return net
 
     def vm(self, name="vm", smp=1, mem="1024M", drives=(), nets=(), append="",
-           interactive=False, start=True, system=None):
+           interactive=False, start=True, system=None, counted=False):
+        """counted: its time is counted in instructions where KVM does not run it. It needs no network then:
+        the other end's time would be another."""
+        if counted and (smp > 1 or nets):
+            raise Error(f"{name}: counted time is for one processor without a network")
         vm = Vm(self, name, smp, mem, list(drives), list(nets), append, interactive,
-                system or self.system)
+                system or self.system, "icount" if counted and self.accel == "tcg" else self.accel)
         self.vms.append(vm)
         return vm.start() if start else vm
 
@@ -632,17 +636,23 @@ class Rig:
 
 
 def accel_args(accel):
+    """Arguments for QEMU: "kvm", "tcg", or "icount", which is TCG with a time of the guest's own.
+
+    There an instruction is a nanosecond, and time in which the only processor has nothing to do is
+    skipped. What a test measures does not depend on the host, and waiting costs nothing.
+    """
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
-    # Every round of a string instruction would count.
-    if accel == "icount":
-        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
-                "-cpu", "max,-cx16,-erms,-fsrm"]
+    # For QEMU each round of a string instruction is one, in time and in work: the kernel is to copy and
+    # clear by words.
     # QEMU 7.2 leaves the flags that CMPXCHG16B does not set to garbage: the low
     # half of whatever was added last. An interrupt right after it (SLUB's
     # fast path, thousands of times a second) then stores and loads NT, TF or
     # RF at random. Without the feature the kernel uses its own routine.
-    return ["-accel", "tcg,thread=multi", "-cpu", "max,-cx16"]
+    cpu = ["-cpu", "max,-cx16,-erms,-fsrm"]
+    if accel == "icount":
+        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", *cpu]
+    return ["-accel", "tcg,thread=multi", *cpu]
 
 
 def choose_accel(rig):
@@ -660,7 +670,7 @@ def choose_accel(rig):
     except OSError:
         pass
     rig.accel = "kvm"
-    trial = Vm(rig, "kvm-trial", 1, "512M", [], [], "", False, rig.system)
+    trial = Vm(rig, "kvm-trial", 1, "512M", [], [], "", False, rig.system, rig.accel)
     try:
         trial.start(timeout=20)
         accel = "kvm"
