@@ -19,8 +19,7 @@ FOUND = re.compile(r"# found '(\d+)', wanted '0'\nnot ok \d+ (.*): blocks that a
 
 
 def body(ktap, rig):
-    vm = rig.vm("vm", smp=1, system=vmlib.System(rig.dir, rig.release,
-                                                 [vmlib.mainline(rig.release)]))
+    vm = rig.vm(system=vmlib.System(rig.dir, rig.release, [vmlib.mainline(rig.release)]), counted=True)
     # It has no such options, and no writes that wait for a session.
     out = vm.run("GHOST_OPTIONS= GHOST_WAIT_ROUNDS=0 "
                  "sh /selftests/rtrs/ghost-writes.sh 2>&1", timeout=450).out
