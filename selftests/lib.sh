@@ -577,14 +577,16 @@ path_cut() {
 	tc qdisc replace dev "sp$1" root netem loss 100% limit 100000
 }
 
-# path_delay <n> <time, as 10ms>: each way
-path_delay() {
+# path_netem <n> <netem parameter>...: each way, as "delay 10ms" or "rate 10mbit"
+path_netem() {
+	local net="$1"
+	shift
 	topo_is_ours
-	tc qdisc replace dev "cp$1" root netem delay "$2" limit 100000 &&
-	tc qdisc replace dev "sp$1" root netem delay "$2" limit 100000
+	tc qdisc replace dev "cp$net" root netem "$@" limit 100000 &&
+	tc qdisc replace dev "sp$net" root netem "$@" limit 100000
 }
 
-# path_heal <n>: undo path_cut and path_delay
+# path_heal <n>: undo path_cut and path_netem
 path_heal() {
 	topo_is_ours
 	tc qdisc del dev "cp$1" root

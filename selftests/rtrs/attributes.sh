@@ -117,7 +117,7 @@ timing() {
 		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
 }
 
-ktap_plan 77
+ktap_plan 78
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -135,9 +135,10 @@ check "mpath_policy: default" shows $SESS/mpath_policy "min-inflight (MI: 1)"
 check "mpath_policy: round-robin" policies "round-robin (RR: 0)" 0 rr RR Rr round-robin ROUND-ROBIN
 check "mpath_policy: min-inflight" policies "min-inflight (MI: 1)" 1 mi MI min-inflight Min-Inflight
 check "mpath_policy: min-latency" policies "min-latency (ML: 2)" 2 ml ML min-latency MIN-latency
+check "mpath_policy: service-time" policies "service-time (ST: 3)" 3 st ST service-time SERVICE-time
 check "mpath_policy: takes what it shows" policies "min-latency (ML: 2)" "min-latency (ML: 2)"
 check "mpath_policy: refuses" all_refused $SESS/mpath_policy "session test: mpath_policy '%s' is not valid, allowed are round-robin" \
-	3 -1 00 x rrr minlatency '' ' rr'
+	4 -1 00 x rrr minlatency '' ' rr'
 check "mpath_policy: is as it was" shows $SESS/mpath_policy "min-latency (ML: 2)"
 check "max_reconnect_attempts: default" shows $SESS/max_reconnect_attempts -1
 check "max_reconnect_attempts: 0" takes $SESS/max_reconnect_attempts 0 0

@@ -65,7 +65,7 @@ check "min-inflight: and balanced" [ "$second" -ge $((NR / 5)) ]
 check "min-inflight: nothing is in flight in the end" wait_for 5 none_in_flight
 
 topo_is_ours
-must path_delay 1 20ms
+must path_netem 1 delay 20ms
 must policy min-inflight
 spread 16
 check "min-inflight: the slow path gets the lesser part" [ $((first * 3)) -lt "$second" ]
@@ -79,7 +79,7 @@ spread 16
 check_eq "min-latency: the fast path takes all" "$first $second" "0 $NR"
 
 must path_heal 1
-must path_delay 2 20ms
+must path_netem 2 delay 20ms
 check "latency is measured anew" wait_for 30 measured 1 2
 diag "latency: $(latency_ns 1) and $(latency_ns 2) ns"
 spread 16

@@ -79,6 +79,8 @@ struct rtrs_permit {
  * @bounced: O. a READ through the slot's bounce buffer: nothing mapped, nothing registered
  * @invalidated: O. the server invalidated the region of a READ
  * @start: O. jiffies when the ULP submitted it
+ * @sent_ns: O. when it was sent on this path, 0 unless its time is taken (mp.c)
+ * @sent_inflight: O. requests that were in flight on @conn then, itself included
  * @cpu: O. CPU that sent it
  * @error: O. result, valid with RTRS_REQ_RESPONDED
  * @conf_fn: O. completion callback of the ULP
@@ -103,6 +105,8 @@ struct rtrs_clt_req {
 	bool bounced;
 	bool invalidated;
 	unsigned long start;
+	u64 sent_ns;
+	u32 sent_inflight;
 	int cpu;
 	int error;
 	void (*conf_fn)(void *priv, int errno);
@@ -128,11 +132,24 @@ struct rtrs_clt_rsp {
 };
 
 /**
+ * struct rtrs_clt_load - what policy service-time knows of a connection; nobody else writes it
+ * @inflight: A. requests whose time is taken
+ * @service_ns: A. see rtrs_mp_service_add(); two answers at once may count as one
+ * @answered_at: A. jiffies of the last answer
+ */
+struct rtrs_clt_load {
+	atomic_t inflight;
+	u64 service_ns;
+	unsigned long answered_at;
+};
+
+/**
  * struct rtrs_clt_conn - connection of a client path
  * @conn: CM id and queue pair
  * @path: I. the path
  * @established: A. the CM reported ESTABLISHED
  * @dying: handler lock of the CM id. Being torn down: its handler must not create anything
+ * @load: what it has to do
  * @inv_rkey: handlers of this connection only. Key of the last SEND_WITH_INV not yet claimed by a response
  * @rsps: C. receives with buffers, NULL unless the server sends new rkeys
  * @rsp_buf: C. their buffers, 8 bytes each
@@ -144,6 +161,7 @@ struct rtrs_clt_conn {
 	struct rtrs_clt_path *path;
 	bool established;
 	bool dying;
+	struct rtrs_clt_load load;
 	u32 inv_rkey;
 	struct rtrs_clt_rsp *rsps;
 	struct rtrs_msg_rkey_rsp *rsp_buf;
@@ -344,7 +362,7 @@ struct rtrs_clt_paths {
  * @paths: P. the paths
  * @paths_wait: woken when a path has left @paths
  * @policy: A. enum rtrs_mp_policy
- * @rr: per-CPU position of round-robin
+ * @rr: per-CPU position of round-robin, and what service-time draws from
  * @geo_mutex: guards the four sizes below while paths connect
  * @queue_depth: slots; 0 until the first path is up, then fixed
  * @mem_bits: bits of the immediate that hold the offset in a chunk; as @queue_depth
@@ -459,7 +477,10 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 
 /* mp.c */
 struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
-				       const struct rtrs_clt_paths *paths, unsigned long *tried);
+				       const struct rtrs_clt_paths *paths, u16 con,
+				       unsigned long *tried);
+void rtrs_clt_mp_sent(struct rtrs_clt_req *req);
+void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered);
 
 /* link.c */
 int rtrs_clt_link_create(struct rtrs_clt_path *path);

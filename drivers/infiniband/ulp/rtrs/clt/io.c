@@ -86,11 +86,12 @@ static void rtrs_clt_req_unmap(struct rtrs_clt_req *req)
 	req->nents = 0;
 }
 
-static void rtrs_clt_count_done(struct rtrs_clt_req *req)
+static void rtrs_clt_count_done(struct rtrs_clt_req *req, bool answered)
 {
 	struct rtrs_clt_path *path = req->path;
 
 	atomic_dec(&path->inflight);
+	rtrs_clt_mp_answered(req, answered);
 	if (req->cpu != raw_smp_processor_id()) {
 		this_cpu_inc(path->stats->to);
 		per_cpu_ptr(path->stats, req->cpu)->from++;
@@ -106,7 +107,7 @@ static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
 	if (req->bounced && !error)
 		rtrs_clt_bounce_copy(req);
 	rtrs_clt_req_unmap(req);
-	rtrs_clt_count_done(req);
+	rtrs_clt_count_done(req, !error);
 	/* Nobody submits to this slot before conf_fn gave the permit back. */
 	atomic_set_release(&req->state, 0);
 	conf_fn(priv, error);
@@ -434,6 +435,7 @@ static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io
 	if (unlikely(ret))
 		goto err_idle;
 	atomic_inc(&path->inflight);
+	rtrs_clt_mp_sent(req);
 	ret = rtrs_clt_post_request(req);
 	if (unlikely(ret))
 		goto err_unmap;
@@ -443,6 +445,7 @@ static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io
 	return 0;
 
 err_unmap:
+	rtrs_clt_mp_answered(req, false);
 	atomic_dec(&path->inflight);
 	rtrs_clt_req_unmap(req);
 	if (ret != -EAGAIN && ret != -EINVAL)
@@ -462,7 +465,7 @@ static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *i
 
 	rcu_read_lock();
 	paths = rcu_dereference(sess->paths);
-	while (paths && (path = rtrs_clt_mp_next(sess, paths, tried))) {
+	while (paths && (path = rtrs_clt_mp_next(sess, paths, io->con, tried))) {
 		ret = rtrs_clt_send_on(path, io);
 		/* Wrong on one path is wrong on all, but for its length: chunks may be of different sizes. */
 		if (!ret || ret == -EINVAL || ret == -EBUSY)
@@ -494,7 +497,7 @@ static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 	};
 
 	rtrs_clt_req_unmap(req);
-	rtrs_clt_count_done(req);
+	rtrs_clt_count_done(req, false);
 	atomic_set_release(&req->state, 0);
 	if (send && !READ_ONCE(sess->closing) && !rtrs_clt_send(sess, &io))
 		return true;

@@ -3,6 +3,7 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/bitmap.h>
+#include <linux/hash.h>
 
 #include "clt.h"
 
@@ -47,22 +48,108 @@ static int rtrs_clt_mp_best(enum rtrs_mp_policy policy, const struct rtrs_clt_pa
 }
 
 /**
+ * rtrs_clt_mp_sent() - take the time of a request, if the policy wants it
+ * @req: the request, about to be posted
+ *
+ * Context: any; its submitter.
+ */
+void rtrs_clt_mp_sent(struct rtrs_clt_req *req)
+{
+	req->sent_ns = 0;
+	if (READ_ONCE(req->path->sess->policy) != RTRS_MP_SERVICE_TIME)
+		return;
+	req->sent_ns = ktime_get_ns();
+	req->sent_inflight = atomic_inc_return(&req->conn->load.inflight);
+}
+
+/**
+ * rtrs_clt_mp_answered() - the end of rtrs_clt_mp_sent(), if the time was taken
+ * @req: the request
+ * @answered: it was answered on its path, without error
+ *
+ * Context: any; whoever owns the request.
+ */
+void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered)
+{
+	struct rtrs_clt_load *load = &req->conn->load;
+	u64 service_ns;
+
+	if (!req->sent_ns)
+		return;
+	atomic_dec(&load->inflight);
+	if (!answered)
+		return;
+	service_ns = time_before(jiffies, READ_ONCE(load->answered_at) + HZ) ? READ_ONCE(load->service_ns) : 0;
+	WRITE_ONCE(load->service_ns, rtrs_mp_service_add(service_ns, ktime_get_ns() - req->sent_ns,
+							 req->sent_inflight));
+	WRITE_ONCE(load->answered_at, jiffies);
+}
+
+static struct rtrs_mp_cand rtrs_clt_mp_load(const struct rtrs_clt_path *path, u16 con)
+{
+	const struct rtrs_clt_load *load = &path->conns[con].load;
+	long age = jiffies - READ_ONCE(load->answered_at);
+
+	return (struct rtrs_mp_cand) {
+		.inflight = atomic_read(&load->inflight),
+		.service_ns = rtrs_mp_service_aged(READ_ONCE(load->service_ns), max(age, 0L) / HZ),
+	};
+}
+
+/* The first usable path from one of them on, but not this one. */
+static int rtrs_clt_mp_from(const struct rtrs_clt_paths *paths, const unsigned long *tried,
+			    unsigned int start, int but)
+{
+	unsigned int i, n;
+
+	for (n = 0; n < paths->nr; n++) {
+		i = (start + n) % paths->nr;
+		if (i != but && rtrs_clt_mp_usable(paths, i, tried))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * The better one of two that are drawn: nearly as good as the best of all, and senders who see the same
+ * load do not all go the same way.  Each CPU looks at its own connections only.
+ */
+static int rtrs_clt_mp_service_time(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths,
+				    const unsigned long *tried, u16 con)
+{
+	u32 draw = hash_32(this_cpu_inc_return(*sess->rr), 32);
+	int a = rtrs_clt_mp_from(paths, tried, draw & 0xffff, -1);
+	int b = a < 0 ? -1 : rtrs_clt_mp_from(paths, tried, draw >> 16, a);
+	struct rtrs_mp_cand cand_a, cand_b;
+
+	if (b < 0)
+		return a;
+	cand_a = rtrs_clt_mp_load(paths->path[a], con);
+	cand_b = rtrs_clt_mp_load(paths->path[b], con);
+	return rtrs_mp_better(RTRS_MP_SERVICE_TIME, &cand_b, &cand_a) ? b : a;
+}
+
+/**
  * rtrs_clt_mp_next() - choose a connected path
  * @sess: the session
  * @paths: its paths
+ * @con: the connection that is to be used
  * @tried: bit i is set: path i was tried for this request already; the chosen one is added
  *
  * Context: RCU read section.
  * Return: a path that was connected a moment ago, or NULL.
  */
 struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
-				       const struct rtrs_clt_paths *paths, unsigned long *tried)
+				       const struct rtrs_clt_paths *paths, u16 con,
+				       unsigned long *tried)
 {
 	enum rtrs_mp_policy policy = READ_ONCE(sess->policy);
 	int i;
 
 	if (policy == RTRS_MP_ROUND_ROBIN)
 		i = rtrs_clt_mp_round_robin(sess, paths, tried);
+	else if (policy == RTRS_MP_SERVICE_TIME)
+		i = rtrs_clt_mp_service_time(sess, paths, tried, con);
 	else
 		i = rtrs_clt_mp_best(policy, paths, tried);
 	if (i < 0)

@@ -278,7 +278,7 @@ static ssize_t mpath_policy_store(struct device *dev, struct device_attribute *a
 	int policy = rtrs_mp_policy_parse(buf);
 
 	if (policy < 0) {
-		pr_err("session %s: mpath_policy '%.*s' is not valid, allowed are round-robin (rr, 0), min-inflight (mi, 1), min-latency (ml, 2)\n",
+		pr_err("session %s: mpath_policy '%.*s' is not valid, allowed are round-robin (rr, 0), min-inflight (mi, 1), min-latency (ml, 2), service-time (st, 3)\n",
 		       to_clt_sess(dev)->name, (int)strcspn(buf, "\n"), buf);
 		return policy;
 	}

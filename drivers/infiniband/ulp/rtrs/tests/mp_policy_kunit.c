@@ -32,6 +32,22 @@ static const struct better_case better_cases[] = {
 	  { 0, 0x100000001LL }, { 0, 0x200000000LL }, true, false },
 	{ "ML, negative is not measured", RTRS_MP_MIN_LATENCY, { 0, 1 }, { 0, -1 }, true, false },
 	{ "ML, negative ones are alike", RTRS_MP_MIN_LATENCY, { 1, -2 }, { 1, -1 }, false, false },
+	{ "ST, idle and faster", RTRS_MP_SERVICE_TIME, { 0, 0, 100 }, { 0, 0, 101 }, true, false },
+	{ "ST, equal", RTRS_MP_SERVICE_TIME, { 3, 0, 100 }, { 3, 0, 100 }, false, false },
+	{ "ST, fewer", RTRS_MP_SERVICE_TIME, { 3, 0, 100 }, { 4, 0, 100 }, true, false },
+	{ "ST, busier, but four times as fast", RTRS_MP_SERVICE_TIME,
+	  { 6, 0, 100 }, { 1, 0, 400 }, true, false },
+	{ "ST, too busy, though four times as fast", RTRS_MP_SERVICE_TIME,
+	  { 8, 0, 100 }, { 1, 0, 400 }, false, true },
+	{ "ST, as long, then fewer", RTRS_MP_SERVICE_TIME,
+	  { 1, 0, 200 }, { 3, 0, 100 }, true, false },
+	{ "ST, not measured wins", RTRS_MP_SERVICE_TIME, { 9, 0, 0 }, { 0, 0, 1 }, true, false },
+	{ "ST, none measured, fewer", RTRS_MP_SERVICE_TIME, { 1, 0, 0 }, { 2, 0, 0 }, true, false },
+	{ "ST, heartbeats do not count", RTRS_MP_SERVICE_TIME, { 0, 9, 1 }, { 0, 1, 2 }, true, false },
+	{ "ST, fewer than none are none", RTRS_MP_SERVICE_TIME,
+	  { S32_MIN, 0, 100 }, { 0, 0, 99 }, false, true },
+	{ "ST, most of all", RTRS_MP_SERVICE_TIME,
+	  { S32_MAX, 0, U64_MAX }, { S32_MAX - 1, 0, U64_MAX }, false, true },
 	{ "no policy", RTRS_MP_POLICY__NR, { 0, 1 }, { 9, 9 }, false, false },
 	{ "far from any policy", (enum rtrs_mp_policy)99, { 0, 1 }, { 9, 9 }, false, false },
 };
@@ -55,7 +71,7 @@ static void rtrs_mp_better__table(struct kunit *test)
 static void rtrs_mp_better__is_strict_order(struct kunit *test)
 {
 	static const struct rtrs_mp_cand cands[] = {
-		{ 0, 0 }, { 0, 1 }, { 0, 2 }, { 1, 0 }, { 1, 1 }, { 1, 2 }, { 2, 0 }, { 2, 2 },
+		{ 0, 0 }, { 0, 1 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 1, 1 }, { 1, 2 }, { 2, 0, 2 }, { 2, 2, 1 },
 	};
 	bool ab, bc, ac, ba;
 	int p, a, b, c;
@@ -73,6 +89,63 @@ static void rtrs_mp_better__is_strict_order(struct kunit *test)
 	}
 }
 
+struct service_case {
+	const char *name;
+	u64 service_ns;
+	u64 latency_ns;
+	u32 inflight;
+	u64 then_ns;
+};
+
+static const struct service_case service_cases[] = {
+	{ "the first is taken as it is", 0, 8000, 1, 8000 },
+	{ "divided by what is in flight", 0, 8000, 4, 2000 },
+	{ "an eighth of it counts", 8000, 16000, 1, 9000 },
+	{ "and of a shorter one", 8000, 0, 1, 7000 },
+	{ "the same", 8000, 8000, 1, 8000 },
+	{ "one after the other", 1000, 16000, 16, 1000 },
+	{ "never nothing", 0, 0, 1, 1 },
+	{ "not of one either", 1, 0, 1, 1 },
+	{ "none in flight counts as one", 0, 8000, 0, 8000 },
+	{ "a day", 0, 86400000000000ULL, 1, 86400000000000ULL },
+};
+
+static void service_case_desc(const struct service_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(service, service_cases, service_case_desc);
+
+static void rtrs_mp_service_add__table(struct kunit *test)
+{
+	const struct service_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_add(c->service_ns, c->latency_ns, c->inflight), c->then_ns);
+}
+
+/* After a change the average is within an eighth of the new value when 24 answers have come. */
+static void rtrs_mp_service_add__follows(struct kunit *test)
+{
+	u64 service_ns = 1000000;
+	int i;
+
+	for (i = 0; i < 24; i++)
+		service_ns = rtrs_mp_service_add(service_ns, 4000000, 1);
+	KUNIT_EXPECT_GT(test, service_ns, 3500000ULL);
+	KUNIT_EXPECT_LE(test, service_ns, 4000000ULL);
+}
+
+static void rtrs_mp_service_aged__halves(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_aged(4000, 0), 4000ULL);
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_aged(4000, 1), 2000ULL);
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_aged(4000, 3), 500ULL);
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_aged(U64_MAX, 63), 1ULL);
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_aged(U64_MAX, 64), 0ULL);
+	KUNIT_EXPECT_EQ(test, rtrs_mp_service_aged(U64_MAX, U32_MAX), 0ULL);
+}
+
 struct parse_case {
 	const char *buf;
 	int policy;
@@ -82,17 +155,21 @@ static const struct parse_case parse_cases[] = {
 	{ "0", RTRS_MP_ROUND_ROBIN },
 	{ "1", RTRS_MP_MIN_INFLIGHT },
 	{ "2", RTRS_MP_MIN_LATENCY },
+	{ "3", RTRS_MP_SERVICE_TIME },
 	{ "0\n", RTRS_MP_ROUND_ROBIN },
 	{ "2\n", RTRS_MP_MIN_LATENCY },
 	{ "rr", RTRS_MP_ROUND_ROBIN },
 	{ "mi", RTRS_MP_MIN_INFLIGHT },
 	{ "ml", RTRS_MP_MIN_LATENCY },
+	{ "st", RTRS_MP_SERVICE_TIME },
 	{ "RR", RTRS_MP_ROUND_ROBIN },
 	{ "MI\n", RTRS_MP_MIN_INFLIGHT },
 	{ "ML\n", RTRS_MP_MIN_LATENCY },
 	{ "round-robin", RTRS_MP_ROUND_ROBIN },
 	{ "min-inflight", RTRS_MP_MIN_INFLIGHT },
 	{ "min-latency", RTRS_MP_MIN_LATENCY },
+	{ "service-time", RTRS_MP_SERVICE_TIME },
+	{ "service-time (ST: 3)\n", RTRS_MP_SERVICE_TIME },
 	{ "Round-Robin\n", RTRS_MP_ROUND_ROBIN },
 	{ "MIN-INFLIGHT\n", RTRS_MP_MIN_INFLIGHT },
 	{ "min-latency\n", RTRS_MP_MIN_LATENCY },
@@ -101,7 +178,7 @@ static const struct parse_case parse_cases[] = {
 	{ "min-latency (ML: 2)\n", RTRS_MP_MIN_LATENCY },
 	{ "", -EINVAL },
 	{ "\n", -EINVAL },
-	{ "3", -EINVAL },
+	{ "4", -EINVAL },
 	{ "-1", -EINVAL },
 	{ "00", -EINVAL },
 	{ "0x1", -EINVAL },
@@ -118,6 +195,7 @@ static const struct parse_case parse_cases[] = {
 	{ "min-inflighT-", RTRS_MP_MIN_INFLIGHT },
 	{ "min-infligh", -EINVAL },
 	{ "min-latenc\n", -EINVAL },
+	{ "service", -EINVAL },
 	{ "round-robi", -EINVAL },
 	{ "\nround-robin", -EINVAL },
 	{ "x-round-robin", -EINVAL },
@@ -147,6 +225,7 @@ static void rtrs_mp_policy_text__all(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_ROUND_ROBIN), "round-robin (RR: 0)");
 	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_MIN_INFLIGHT), "min-inflight (MI: 1)");
 	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_MIN_LATENCY), "min-latency (ML: 2)");
+	KUNIT_EXPECT_STREQ(test, rtrs_mp_policy_text(RTRS_MP_SERVICE_TIME), "service-time (ST: 3)");
 }
 
 static void rtrs_mp_policy_text__no_policy(struct kunit *test)
@@ -166,6 +245,9 @@ static void rtrs_mp_policy_text__can_be_parsed(struct kunit *test)
 static struct kunit_case rtrs_mp_policy_cases[] = {
 	KUNIT_CASE_PARAM(rtrs_mp_better__table, better_gen_params),
 	KUNIT_CASE(rtrs_mp_better__is_strict_order),
+	KUNIT_CASE_PARAM(rtrs_mp_service_add__table, service_gen_params),
+	KUNIT_CASE(rtrs_mp_service_add__follows),
+	KUNIT_CASE(rtrs_mp_service_aged__halves),
 	KUNIT_CASE_PARAM(rtrs_mp_policy_parse__table, parse_gen_params),
 	KUNIT_CASE(rtrs_mp_policy_text__all),
 	KUNIT_CASE(rtrs_mp_policy_text__no_policy),
