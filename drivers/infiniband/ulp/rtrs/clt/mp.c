@@ -14,14 +14,15 @@ static bool rtrs_clt_mp_usable(const struct rtrs_clt_paths *paths, unsigned int 
 	       rtrs_clt_path_state(paths->path[i]) == RTRS_CLT_PATH_CONNECTED;
 }
 
-static int rtrs_clt_mp_round_robin(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths,
-				   const unsigned long *tried)
+/* The first usable path from one of them on, but not this one. */
+static int rtrs_clt_mp_from(const struct rtrs_clt_paths *paths, const unsigned long *tried,
+			    unsigned int start, int but)
 {
-	unsigned int i, n, start = this_cpu_inc_return(*sess->rr);
+	unsigned int i, n;
 
 	for (n = 0; n < paths->nr; n++) {
 		i = (start + n) % paths->nr;
-		if (rtrs_clt_mp_usable(paths, i, tried))
+		if (i != but && rtrs_clt_mp_usable(paths, i, tried))
 			return i;
 	}
 	return -1;
@@ -45,6 +46,14 @@ static int rtrs_clt_mp_best(enum rtrs_mp_policy policy, const struct rtrs_clt_pa
 		}
 	}
 	return best;
+}
+
+/* Seconds since the last answer; later ones are not averaged with what was before. */
+static u32 rtrs_clt_load_age_s(const struct rtrs_clt_load *load)
+{
+	long age = jiffies - READ_ONCE(load->answered_at);
+
+	return max(age, 0L) / HZ;
 }
 
 /**
@@ -79,7 +88,7 @@ void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered)
 	atomic_dec(&load->inflight);
 	if (!answered)
 		return;
-	service_ns = time_before(jiffies, READ_ONCE(load->answered_at) + HZ) ? READ_ONCE(load->service_ns) : 0;
+	service_ns = rtrs_clt_load_age_s(load) ? 0 : READ_ONCE(load->service_ns);
 	WRITE_ONCE(load->service_ns, rtrs_mp_service_add(service_ns, ktime_get_ns() - req->sent_ns,
 							 req->sent_inflight));
 	WRITE_ONCE(load->answered_at, jiffies);
@@ -88,26 +97,11 @@ void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered)
 static struct rtrs_mp_cand rtrs_clt_mp_load(const struct rtrs_clt_path *path, u16 con)
 {
 	const struct rtrs_clt_load *load = &path->conns[con].load;
-	long age = jiffies - READ_ONCE(load->answered_at);
 
 	return (struct rtrs_mp_cand) {
 		.inflight = atomic_read(&load->inflight),
-		.service_ns = rtrs_mp_service_aged(READ_ONCE(load->service_ns), max(age, 0L) / HZ),
+		.service_ns = rtrs_mp_service_aged(READ_ONCE(load->service_ns), rtrs_clt_load_age_s(load)),
 	};
-}
-
-/* The first usable path from one of them on, but not this one. */
-static int rtrs_clt_mp_from(const struct rtrs_clt_paths *paths, const unsigned long *tried,
-			    unsigned int start, int but)
-{
-	unsigned int i, n;
-
-	for (n = 0; n < paths->nr; n++) {
-		i = (start + n) % paths->nr;
-		if (i != but && rtrs_clt_mp_usable(paths, i, tried))
-			return i;
-	}
-	return -1;
 }
 
 /*
@@ -147,7 +141,7 @@ struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
 	int i;
 
 	if (policy == RTRS_MP_ROUND_ROBIN)
-		i = rtrs_clt_mp_round_robin(sess, paths, tried);
+		i = rtrs_clt_mp_from(paths, tried, this_cpu_inc_return(*sess->rr), -1);
 	else if (policy == RTRS_MP_SERVICE_TIME)
 		i = rtrs_clt_mp_service_time(sess, paths, tried, con);
 	else
