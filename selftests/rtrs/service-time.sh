@@ -13,26 +13,26 @@ POLICIES="round-robin min-inflight min-latency service-time"
 DEPTH=32
 SECONDS_EACH=1
 
-# iops: reads a second of 4 KiB
-iops() {
+# measure: into $iops, reads a second of 4 KiB
+measure() {
 	must fio --name=rate --filename="$dev" --direct=1 --ioengine=libaio --iodepth=$DEPTH --rw=randread --bs=4k \
 		--size=8M --io_size=100G --time_based --ramp_time=1 --runtime=$SECONDS_EACH --output-format=terse \
 		--output=/tmp/rate.out
-	awk -F ';' '/^3;/ { print int($8) }' /tmp/rate.out
+	iops=$(awk -F ';' '/^3;/ { print int($8) }' /tmp/rate.out)
 }
 
-# alone <n>: iops of one path without the other
+# alone <n>: the same of one path without the other
 alone() {
 	local other=$((3 - $1))
 	must sysfs_write "$(path_dir test $other)/disconnect" 1
-	iops
+	measure
 	must sysfs_write "$(path_dir test $other)/reconnect" 1
 	must wait_for 20 sess_paths_are test 2
 }
 
 # network <name> <netem parameters of path 1> <of path 2>: iops of each policy in $iops_<policy>, with - as _
 network() {
-	local policy got
+	local policy
 	# What netem is not told anew stays.
 	path_heal 1 2>/dev/null
 	path_heal 2 2>/dev/null
@@ -40,13 +40,16 @@ network() {
 	must path_netem 1 $2
 	# shellcheck disable=SC2086
 	must path_netem 2 $3
-	first=$(alone 1) second=$(alone 2)
+	alone 1
+	first=$iops
+	alone 2
+	second=$iops
 	diag "$1: $first and $second IOPS alone"
 	for policy in $POLICIES; do
 		must sysfs_write $CLT_CLASS/test/mpath_policy $policy
-		got=$(iops)
-		eval "iops_$(echo $policy | tr - _)=$got"
-		diag "$1: $policy: $got IOPS"
+		measure
+		eval "iops_$(echo $policy | tr - _)=$iops"
+		diag "$1: $policy: $iops IOPS"
 	done
 }
 
