@@ -107,7 +107,8 @@ psrv_request() {
 	conn_req=${conn_req#* }
 }
 
-# psrv_try_accept <con> [<field of the response>=<number>...]: the outcome into $psrv_outcome
+# psrv_try_accept <con> [<field of the response>=<number>...]: the outcome into $psrv_outcome. With PSRV_RNR
+# a send is tried again so many times when the client has no receive, else for ever.
 psrv_try_accept() {
 	local con="$1"
 	shift
@@ -115,8 +116,7 @@ psrv_try_accept() {
 	psrv_outcome=$(peer accept "$con" "$(conn_rsp "$@")" ${PSRV_RNR:+rnr=$PSRV_RNR})
 }
 
-# psrv_accept <con> [<field of the response>=<number>...]. With PSRV_RNR a send is tried again so many
-# times when the client has no receive, else for ever.
+# psrv_accept <con> [<field of the response>=<number>...]
 psrv_accept() {
 	psrv_try_accept "$@"
 	is "$psrv_outcome" 'established*'
