@@ -33,13 +33,15 @@ def row(costs, functions, own, most=60):
     """What a row says of the costs of an I/O, and of its instructions by (module, function).
 
     `own` is how the names of the contender's modules begin; of the functions the `most` expensive
-    ones are kept.
+    ones are kept, and all that are its own and cost anything.
     """
     modules = collections.Counter()
     for (module, _), cost in functions.items():
         modules[module] += cost
     total = sum(modules.values())
-    top = sorted(functions.items(), key=lambda item: -item[1])[:most]
+    dearest = sorted(functions.items(), key=lambda item: -item[1])
+    kept = [(name, cost) for at, (name, cost) in enumerate(dearest)
+            if at < most or (name[0].startswith(own) and cost >= 1)]
     # Fio tells milliseconds: what is below the total is that.
     return {"instructions": round(total, 1),
             "own": round(sum(cost for name, cost in modules.items() if name.startswith(own)), 1),
@@ -47,7 +49,7 @@ def row(costs, functions, own, most=60):
             "packets": round(costs["packets"], 3),
             "switches": round(costs["switches"], 3),
             "modules": {name: round(cost, 1) for name, cost in modules.most_common()},
-            "functions": [[*name, round(cost, 1)] for name, cost in top]}
+            "functions": [[*name, round(cost, 1)] for name, cost in kept]}
 
 
 def rdma_mtu(mtu):

@@ -40,7 +40,11 @@ class Row(unittest.TestCase):
         self.assertEqual(row, {
             "instructions": 100, "own": 30, "idle": 20.5, "packets": 8, "switches": 2,
             "modules": {"kernel": 40, "user": 30, "rtrs_client": 20, "rtrs_core": 10},
-            "functions": [["kernel", "f", 40], ["user", "u", 30]]})
+            "functions": [["kernel", "f", 40], ["user", "u", 30], ["rtrs_client", "h", 20], ["rtrs_core", "g", 10]]})
+
+    def test_functions_of_others_that_cost_little_are_left_out(self):
+        functions = figures.row(self.COSTS, self.FUNCTIONS, ("rtrs_client",), 1)["functions"]
+        self.assertEqual(functions, [["kernel", "f", 40], ["rtrs_client", "h", 20]])
 
     def test_never_less_than_no_idleness(self):
         self.assertEqual(figures.row({**self.COSTS, "nanoseconds": 99}, self.FUNCTIONS, ("x",))["idle"], 0)
