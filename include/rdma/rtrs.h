@@ -107,11 +107,14 @@ enum rtrs_srv_link_ev {
  * struct rtrs_srv_op - a request on the server, as the ULP sees it
  * @dir: READ if the chunk is room for a result, WRITE if it holds a payload.  A ULP that looks at its
  *	 own message only can be made to take what is left in the chunk for the data of a WRITE.
+ * @slot: less than rtrs_srv_get_queue_depth(); no other request of the session that is not answered
+ *	  has the same, on whichever path it came
  *
  * The transport's; valid from rdma_ev until rtrs_srv_resp_rdma().
  */
 struct rtrs_srv_op {
 	u8 dir;
+	u16 slot;
 };
 
 /**

@@ -92,8 +92,8 @@ check "its failover" says_only rtrs_clt_failover \
 check "its requests, on the other path" says_only rtrs_clt_resend \
 	"path $(path_pair 2): slot [0-9]+, (read|write) of [0-9]+ bytes, submitted [0-9]+ ms ago"
 check "I/O: session, device, operation" says_only rnbd_srv_io_start \
-	"sess=(x|n{31}) $id io=[0-9]+ op=[0-5](\\|sync)?(\\|fua)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
-check "its end, without error" says_only rnbd_srv_io_done "sess=(x|n{31}) $id io=[0-9]+ error=0"
+	"sess=(x|n{31}) $id slot=[0-9]+ op=[0-5](\\|sync)?(\\|fua)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
+check "its end, without error" says_only rnbd_srv_io_done "sess=(x|n{31}) $id slot=[0-9]+ error=0"
 check "as many ends as begins" [ "$(lines rnbd_srv_io_start | wc -l)" -eq "$(lines rnbd_srv_io_done | wc -l)" ]
 check "an OPEN: name and mode" says_only rnbd_srv_dev_open "sess=(x|n{31}) $id name=$back access_mode=1"
 check "a CLOSE: the same" says_only rnbd_srv_dev_close "sess=(x|n{31}) $id name=$back access_mode=1"

@@ -14,8 +14,8 @@
 FAULT_MODULES=${FAULT_MODULES:-rtrs-core}
 FAULT_POINTS=${FAULT_POINTS:-7}		# at least
 
-# Points that an application may see: the disk's own failures, and no memory for its request.
-APP_SEES='rnbd-server/fault/alloc_io rnbd-server/fault/bio_error rtrs-client/fault/dma_map'
+# Points that an application may see: the disk's own failures, and no mapping for its request.
+APP_SEES='rnbd-server/fault/bio_error rtrs-client/fault/dma_map'
 
 # Points that this load does not reach: they want a server that starts, or large requests whose memory is
 # invalidated, or an answer that never comes. rnbd/wire-rules, rtrs/wire-keys, rtrs/wire-client-inv and

@@ -63,7 +63,6 @@ static const struct {
 	[RNBD_SRV_OUT_OF_RANGE] = { -EIO, "out_of_range", "range ends behind the device" },
 	[RNBD_SRV_READ_ONLY] = { -EROFS, "read_only", "device is read-only" },
 	[RNBD_SRV_UNSUPPORTED] = { -EOPNOTSUPP, "unsupported", "not supported by the device" },
-	[RNBD_SRV_NO_MEMORY] = { -ENOMEM, "no_memory", "out of memory" },
 	[RNBD_SRV_SYSTEM] = { -EIO, "system", "error of the system" },
 };
 

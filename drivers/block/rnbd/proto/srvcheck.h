@@ -42,7 +42,6 @@
  * @RNBD_SRV_OUT_OF_RANGE: range ends behind the device
  * @RNBD_SRV_READ_ONLY: modifies a device opened read-only, or one that is read-only here
  * @RNBD_SRV_UNSUPPORTED: the device cannot do the operation
- * @RNBD_SRV_NO_MEMORY: no memory for an I/O
  * @RNBD_SRV_SYSTEM: not a rule but another error of the system, whose errno goes out
  * @RNBD_SRV_VERDICT__NR: number of verdicts
  */
@@ -72,7 +71,6 @@ enum rnbd_srv_verdict {
 	RNBD_SRV_OUT_OF_RANGE,
 	RNBD_SRV_READ_ONLY,
 	RNBD_SRV_UNSUPPORTED,
-	RNBD_SRV_NO_MEMORY,
 	RNBD_SRV_SYSTEM,
 	RNBD_SRV_VERDICT__NR
 };

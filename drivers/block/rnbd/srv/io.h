@@ -4,10 +4,8 @@
 
 #include "srv.h"
 
-int rnbd_srv_io_pool_init(struct rnbd_srv_io_pool *pool, unsigned int depth);
-void rnbd_srv_io_pool_exit(struct rnbd_srv_io_pool *pool);
-enum rnbd_srv_verdict rnbd_srv_io_submit(struct rnbd_srv_io_pool *pool, struct rnbd_srv_dev *dev,
-					 const struct rnbd_srv_io_req *req, void *data,
-					 struct rtrs_srv_op *id);
+struct rnbd_srv_io *rnbd_srv_ios_alloc(unsigned int depth);
+void rnbd_srv_io_submit(struct rnbd_srv_io *ios, struct rnbd_srv_dev *dev,
+			const struct rnbd_srv_io_req *req, void *data, struct rtrs_srv_op *id);
 
 #endif /* _RNBD_SRV_IO_H */

@@ -185,10 +185,10 @@ int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *d
 		rnbd_srv_backend_rules(&dev->backend, &rules);
 		verdict = rnbd_srv_check_io(&req, &rules);
 	}
-	if (verdict == RNBD_SRV_OK)
-		verdict = rnbd_srv_io_submit(&sess->ios, dev, &req, data, id);
-	if (verdict == RNBD_SRV_OK)
+	if (verdict == RNBD_SRV_OK) {
+		rnbd_srv_io_submit(sess->ios, dev, &req, data, id);
 		return 0;
+	}
 
 	ret = rnbd_srv_sess_refuse_io(sess, &req, dev, data_len, verdict);
 	if (dev)
@@ -355,9 +355,12 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	ret = rtrs_srv_get_path_name(rtrs, sess->name, sizeof(sess->name));
 	if (ret)
 		goto err_free_sess;
-	ret = rnbd_srv_io_pool_init(&sess->ios, rtrs_srv_get_queue_depth(rtrs));
-	if (ret)
+	sess->ios = fault_here(alloc_ios) ? NULL :
+		    rnbd_srv_ios_alloc(rtrs_srv_get_queue_depth(rtrs));
+	if (!sess->ios) {
+		ret = -ENOMEM;
 		goto err_free_sess;
+	}
 
 	sess->rtrs = rtrs;
 	xa_init_flags(&sess->devs, XA_FLAGS_ALLOC);
@@ -399,7 +402,7 @@ void rnbd_srv_sess_destroy(struct rnbd_srv_sess *sess)
 	wait_for_completion(&sess->idle);
 	/* Ids that were closed by force and that the client never closed. */
 	xa_destroy(&sess->devs);
-	rnbd_srv_io_pool_exit(&sess->ios);
+	kvfree(sess->ios);
 	mutex_destroy(&sess->lock);
 	kfree(sess);
 }

@@ -96,38 +96,24 @@ struct rnbd_srv_dev {
 };
 
 /**
- * struct rnbd_srv_io - one I/O in flight
+ * struct rnbd_srv_io - the I/O of a slot
  * @id: the transport's request, answered when the bio ends
  * @dev: the device, on which this holds a count of io_ref
- * @pool: I: where this belongs, NULL if it was allocated by itself
- * @nr: I: number within @pool
  * @vec: the data; a chunk is contiguous, so one element describes it
  * @bio: initialised for each I/O
  */
 struct rnbd_srv_io {
 	struct rtrs_srv_op *id;
 	struct rnbd_srv_dev *dev;
-	struct rnbd_srv_io_pool *pool;
-	unsigned int nr;
 	struct bio_vec vec;
 	struct bio bio;
 } ____cacheline_aligned_in_smp;
 
 /**
- * struct rnbd_srv_io_pool - as many I/Os as the session has slots
- * @map: A: which are in use
- * @ios: I: the I/Os
- */
-struct rnbd_srv_io_pool {
-	struct sbitmap map;
-	struct rnbd_srv_io *ios;
-};
-
-/**
  * struct rnbd_srv_sess - one client
  * @rtrs: I: the transport's session
  * @devs: R: open devices by id; a value entry marks an id that is taken but not usable
- * @ios: I: I/Os
+ * @ios: I: I/Os, by slot
  * @lock: see the letters
  * @dev_list: S: open devices until they are closed completely
  * @nr_devs: S: length of @dev_list
@@ -149,7 +135,7 @@ struct rnbd_srv_io_pool {
 struct rnbd_srv_sess {
 	struct rtrs_srv_sess *rtrs;
 	struct xarray devs;
-	struct rnbd_srv_io_pool ios;
+	struct rnbd_srv_io *ios;
 	struct mutex lock;
 	struct list_head dev_list;
 	unsigned int nr_devs;

@@ -16,14 +16,13 @@
 #define RNBD_SRV_TRACE_NAME_LEN	32
 
 TRACE_EVENT(rnbd_srv_io_start,
-	TP_PROTO(const struct rnbd_srv_dev *dev, unsigned int nr,
-		 const struct rnbd_srv_io_req *req),
-	TP_ARGS(dev, nr, req),
+	TP_PROTO(const struct rnbd_srv_dev *dev, u16 slot, const struct rnbd_srv_io_req *req),
+	TP_ARGS(dev, slot, req),
 	TP_STRUCT__entry(
 		__array(char, sess, RNBD_SRV_TRACE_NAME_LEN)
 		__field(u64, sector)
 		__field(u32, device_id)
-		__field(u32, nr)
+		__field(u16, slot)
 		__field(u32, bytes)
 		__field(u16, prio)
 		__field(u8, op)
@@ -34,36 +33,36 @@ TRACE_EVENT(rnbd_srv_io_start,
 		strscpy(__entry->sess, dev->sess->name, RNBD_SRV_TRACE_NAME_LEN);
 		__entry->sector = req->sector;
 		__entry->device_id = dev->id;
-		__entry->nr = nr;
+		__entry->slot = slot;
 		__entry->bytes = req->bytes;
 		__entry->prio = req->prio;
 		__entry->op = req->op;
 		__entry->sync = req->sync;
 		__entry->fua = req->fua;
 	),
-	TP_printk("sess=%s dev=%u io=%u op=%u%s%s sector=%llu bytes=%u prio=%#x",
-		  __entry->sess, __entry->device_id, __entry->nr, __entry->op,
+	TP_printk("sess=%s dev=%u slot=%u op=%u%s%s sector=%llu bytes=%u prio=%#x",
+		  __entry->sess, __entry->device_id, __entry->slot, __entry->op,
 		  __entry->sync ? "|sync" : "", __entry->fua ? "|fua" : "",
 		  __entry->sector, __entry->bytes, __entry->prio)
 );
 
 TRACE_EVENT(rnbd_srv_io_done,
-	TP_PROTO(const struct rnbd_srv_dev *dev, unsigned int nr, int error),
-	TP_ARGS(dev, nr, error),
+	TP_PROTO(const struct rnbd_srv_dev *dev, u16 slot, int error),
+	TP_ARGS(dev, slot, error),
 	TP_STRUCT__entry(
 		__array(char, sess, RNBD_SRV_TRACE_NAME_LEN)
 		__field(u32, device_id)
-		__field(u32, nr)
+		__field(u16, slot)
 		__field(int, error)
 	),
 	TP_fast_assign(
 		strscpy(__entry->sess, dev->sess->name, RNBD_SRV_TRACE_NAME_LEN);
 		__entry->device_id = dev->id;
-		__entry->nr = nr;
+		__entry->slot = slot;
 		__entry->error = error;
 	),
-	TP_printk("sess=%s dev=%u io=%u error=%d",
-		  __entry->sess, __entry->device_id, __entry->nr, __entry->error)
+	TP_printk("sess=%s dev=%u slot=%u error=%d",
+		  __entry->sess, __entry->device_id, __entry->slot, __entry->error)
 );
 
 TRACE_EVENT(rnbd_srv_refuse,

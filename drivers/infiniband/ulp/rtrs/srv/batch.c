@@ -27,12 +27,12 @@ static u32 rtrs_srv_batch_take(struct rtrs_srv_conn *conn, struct list_head *tak
 	struct rtrs_srv_req *req, *tmp;
 
 	list_for_each_entry(req, &conn->batch, wait_entry)
-		lowest = min(lowest, req->slot);
+		lowest = min(lowest, req->op.slot);
 	list_for_each_entry_safe(req, tmp, &conn->batch, wait_entry) {
-		if (req->slot - lowest > mem_bits)
+		if (req->op.slot - lowest > mem_bits)
 			continue;
-		if (req->slot != lowest)
-			others |= BIT(req->slot - lowest - 1);
+		if (req->op.slot != lowest)
+			others |= BIT(req->op.slot - lowest - 1);
 		list_move_tail(&req->wait_entry, taken);
 	}
 	return rtrs_imm_io_rsp_many(lowest, others, mem_bits);

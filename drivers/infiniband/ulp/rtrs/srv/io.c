@@ -187,7 +187,7 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 
 	ret = rtrs_srv_req_get_hdr(req, off);
 	if (unlikely(ret == -EPROTO)) {
-		rtrs_srv_path_fail(req->path, "slot %u: no request at offset %u", req->slot, off);
+		rtrs_srv_path_fail(req->path, "slot %u: no request at offset %u", req->op.slot, off);
 		rtrs_srv_req_drop(req);
 		return;
 	}
@@ -196,7 +196,7 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 	rtrs_srv_io_count(req->path, req->op.dir, off);
 	if (unlikely(ret)) {
 		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
-				    req->path->name, req->slot, off, ret);
+				    req->path->name, req->op.slot, off, ret);
 		WRITE_ONCE(req->state, RTRS_SRV_REQ_ANSWERED);
 		req->err = ret;
 		rtrs_srv_req_answer(req, false);
@@ -327,7 +327,7 @@ static int rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 	req->usr_page = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!req->usr_page)
 		return -ENOMEM;
-	req->slot = slot;
+	req->op.slot = slot;
 	req->path = path;
 	req->chunk = rtrs_srv_bufs_addr(&path->bufs, slot);
 	req->chunk_dma = rtrs_srv_bufs_dma(&path->bufs, slot);

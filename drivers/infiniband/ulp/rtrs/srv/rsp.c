@@ -124,7 +124,7 @@ static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_r
 		.done.wr = {
 			.wr_cqe = cqe,
 			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(req->slot, req->err, inv)),
+			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(req->op.slot, req->err, inv)),
 		},
 	};
 	chain->link = &chain->first;
@@ -309,7 +309,7 @@ bool rtrs_srv_req_answer(struct rtrs_srv_req *req, bool batch)
 			rtrs_mr_renew(req->mr, &req->conn->conn.send_cqe);
 	}
 	if (rtrs_srv_rsp_has_key(req)) {
-		rtrs_wire_put_rkey_rsp(req->rsp, req->slot, req->mr->mr->rkey);
+		rtrs_wire_put_rkey_rsp(req->rsp, req->op.slot, req->mr->mr->rkey);
 		ib_dma_sync_single_for_device(dev, req->rsp_dma, sizeof(*req->rsp), DMA_TO_DEVICE);
 	}
 	if (!req->hdr.write && req->hdr.data_len)

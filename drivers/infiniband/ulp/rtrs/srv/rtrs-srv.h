@@ -80,12 +80,11 @@ enum rtrs_srv_call {
  * cmpxchg where a ULP makes it.  O: the owner: from CLAIMED on the handler, the ULP, the responder,
  * one after the other.  W: @wait_lock of the connection.
  *
- * @op: O. what the ULP gets of it
+ * @op: what the ULP gets of it; I. its slot, O. the direction
  * @rereg: O. the response registers the chunk again
  * @state: L. enum rtrs_srv_req_state
  * @call: enum rtrs_srv_call, a cmpxchg where both the ULP and who called it may make the step
  * @err: O. answer of the ULP
- * @slot: I. number of the slot
  * @path: I. the path
  * @conn: O. connection the request came on and the response leaves on
  * @hdr: O. private copy of the header, checked
@@ -112,7 +111,6 @@ struct rtrs_srv_req {
 	u32 state;
 	u32 call;
 	int err;
-	u32 slot;
 	struct rtrs_srv_path *path;
 	struct rtrs_srv_conn *conn;
 	struct rtrs_io_hdr hdr;
@@ -419,7 +417,7 @@ static inline bool rtrs_srv_path_serves(const struct rtrs_srv_path *path)
  */
 static inline struct rtrs_srv_slot *rtrs_srv_req_slot(const struct rtrs_srv_req *req)
 {
-	return &req->path->sess->slots[req->slot];
+	return &req->path->sess->slots[req->op.slot];
 }
 
 /**
