@@ -60,7 +60,8 @@ struct rtrs_clt_io {
 };
 
 /**
- * struct rtrs_clt_chain - the sends of one request while they are built
+ * struct rtrs_clt_chain - the sends of one request while they are built; on the stack, and nothing is set
+ * that is not used
  * @wr: the WRITE with immediate that carries it
  * @sge: its elements: data, then user message and header
  * @first: start of the chain
@@ -324,15 +325,14 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 {
 	struct rtrs_clt_path *path = req->path;
 	struct rtrs_rbuf *rbuf = &path->rbufs[req->slot];
-	struct rtrs_clt_chain chain = {
-		.first = &chain.wr.wr,
-		.nr = 1,
-	};
+	struct rtrs_clt_chain chain __uninitialized;
 	bool sends_pages = rtrs_clt_req_sends_pages(req);
 	size_t hdr_len, msg_len;
 	u64 off = req->data_len;
 	int nr_sge, ret;
 
+	chain.first = &chain.wr.wr;
+	chain.nr = 1;
 	nr_sge = rtrs_clt_build(req, &chain, &hdr_len);
 	if (unlikely(nr_sge < 0))
 		return nr_sge;
@@ -343,14 +343,18 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 		.length = msg_len,
 		.lkey = path->pd->local_dma_lkey,
 	};
-	chain.wr.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off;
-	chain.wr.rkey = rbuf->rkey;
-	chain.wr.wr.wr_cqe = sends_pages ? &req->sent_cqe : &req->conn->conn.send_cqe;
-	chain.wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
-	chain.wr.wr.sg_list = chain.sge;
-	chain.wr.wr.num_sge = nr_sge;
-	chain.wr.wr.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(req->slot, off + req->usr_len,
-							      path->sess->mem_bits));
+	chain.wr = (struct ib_rdma_wr) {
+		.wr = {
+			.wr_cqe = sends_pages ? &req->sent_cqe : &req->conn->conn.send_cqe,
+			.sg_list = chain.sge,
+			.num_sge = nr_sge,
+			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+			.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(req->slot, off + req->usr_len,
+								   path->sess->mem_bits)),
+		},
+		.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off,
+		.rkey = rbuf->rkey,
+	};
 	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
 	if (unlikely(ret) && chain.nr > 1)
 		rtrs_mr_unmap(req->mr, chain.first->opcode == IB_WR_LOCAL_INV);

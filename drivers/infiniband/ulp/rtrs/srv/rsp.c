@@ -36,7 +36,7 @@ struct rtrs_srv_late_rsp {
 };
 
 /**
- * struct rtrs_srv_chain - work requests of a response
+ * struct rtrs_srv_chain - work requests of a response; those that are not in the chain are not set
  * @data: RDMA WRITE of the result
  * @data_sge: the result
  * @inv: SEND with invalidate of the client's key
@@ -73,7 +73,8 @@ static bool rtrs_srv_rsp_has_key(const struct rtrs_srv_req *req)
 	return req->mr && (req->rereg || !(req->path->features & RTRS_EXT_IMPLICIT_RKEY));
 }
 
-static void rtrs_srv_chain_add_data(struct rtrs_srv_chain *chain, struct ib_rdma_wr *rwr,
+/* Let an RDMA WRITE carry the result. */
+static void rtrs_srv_chain_set_data(struct rtrs_srv_chain *chain, struct ib_rdma_wr *rwr,
 				    const struct rtrs_srv_req *req)
 {
 	chain->data_sge = (struct ib_sge){
@@ -85,16 +86,11 @@ static void rtrs_srv_chain_add_data(struct rtrs_srv_chain *chain, struct ib_rdma
 	rwr->wr.num_sge = 1;
 	rwr->remote_addr = req->hdr.addr;
 	rwr->rkey = req->hdr.rkey;
-	rtrs_srv_chain_add(chain, &rwr->wr);
 }
 
-/* The completion message with its key, after the chunk is registered again if it was invalidated. */
-static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv_req *req)
+/* Let the completion message carry the key of the chunk. */
+static void rtrs_srv_chain_set_key(struct rtrs_srv_chain *chain, const struct rtrs_srv_req *req)
 {
-	if (req->rereg) {
-		req->mr->reg_wr.wr.next = NULL;
-		rtrs_srv_chain_add(chain, &req->mr->reg_wr.wr);
-	}
 	chain->done_sge = (struct ib_sge){
 		.addr = req->rsp_dma,
 		.length = sizeof(*req->rsp),
@@ -103,7 +99,6 @@ static void rtrs_srv_chain_add_key(struct rtrs_srv_chain *chain, struct rtrs_srv
 	chain->done.wr.opcode = IB_WR_SEND_WITH_IMM;
 	chain->done.wr.sg_list = &chain->done_sge;
 	chain->done.wr.num_sge = 1;
-	rtrs_srv_chain_add(chain, &chain->done.wr);
 }
 
 /* Protocol section 6: data, then SEND with invalidate, then the completion message. */
@@ -114,34 +109,41 @@ static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_r
 	bool inv = req->hdr.need_inval;
 	bool key = rtrs_srv_rsp_has_key(req);
 
-	*chain = (struct rtrs_srv_chain){
-		.data.wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_WRITE },
-		.inv = {
-			.wr_cqe = cqe,
-			.opcode = IB_WR_SEND_WITH_INV,
-			.ex.invalidate_rkey = req->hdr.rkey,
-		},
-		.done.wr = {
+	chain->link = &chain->first;
+	chain->nr = 0;
+	chain->done = (struct ib_rdma_wr){
+		.wr = {
 			.wr_cqe = cqe,
 			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
 			.ex.imm_data = cpu_to_be32(rtrs_imm_io_rsp(req->op.slot, req->err, inv)),
 		},
 	};
-	chain->link = &chain->first;
 
 	if (data && !inv && !key) {
 		/* Nothing in between: data and completion are one message. */
-		rtrs_srv_chain_add_data(chain, &chain->done, req);
-		return;
+		rtrs_srv_chain_set_data(chain, &chain->done, req);
+	} else if (data) {
+		chain->data = (struct ib_rdma_wr){ .wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_WRITE } };
+		rtrs_srv_chain_set_data(chain, &chain->data, req);
+		rtrs_srv_chain_add(chain, &chain->data.wr);
 	}
-	if (data)
-		rtrs_srv_chain_add_data(chain, &chain->data, req);
-	if (inv)
+	if (inv) {
+		chain->inv = (struct ib_send_wr){
+			.wr_cqe = cqe,
+			.opcode = IB_WR_SEND_WITH_INV,
+			.ex.invalidate_rkey = req->hdr.rkey,
+		};
 		rtrs_srv_chain_add(chain, &chain->inv);
-	if (key)
-		rtrs_srv_chain_add_key(chain, req);
-	else
-		rtrs_srv_chain_add(chain, &chain->done.wr);
+	}
+	if (key) {
+		rtrs_srv_chain_set_key(chain, req);
+		if (req->rereg) {
+			/* It was invalidated: the key is good when the message arrives. */
+			req->mr->reg_wr.wr.next = NULL;
+			rtrs_srv_chain_add(chain, &req->mr->reg_wr.wr);
+		}
+	}
+	rtrs_srv_chain_add(chain, &chain->done.wr);
 }
 
 /*
@@ -153,7 +155,7 @@ static int rtrs_srv_req_post_rsp(struct rtrs_srv_req *req)
 	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
 	struct rtrs_conn *conn = &req->conn->conn;
 	struct rtrs_srv_path *path = req->path;
-	struct rtrs_srv_chain chain;
+	struct rtrs_srv_chain chain __uninitialized;
 	struct rtrs_srv_req *next;
 	unsigned long flags;
 	int ret = 0;
