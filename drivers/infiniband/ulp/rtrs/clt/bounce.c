@@ -11,6 +11,7 @@
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -178,6 +179,15 @@ void rtrs_clt_bounce_desc(const struct rtrs_clt_path *path, u32 slot, u32 len,
 	rtrs_wire_put_desc(desc, mr->iova + off, mr->rkey, len);
 }
 
+static void rtrs_clt_bounce_copy_to(struct scatterlist *sg, unsigned int nr, const void *buf, size_t len)
+{
+	/* The helper's way through a list costs as much as the copy itself. */
+	if (likely(len <= sg->length && sg->offset + len <= PAGE_SIZE))
+		memcpy_to_page(sg_page(sg), sg->offset, buf, len);
+	else
+		sg_copy_from_buffer(sg, nr, buf, len);
+}
+
 /**
  * rtrs_clt_bounce_copy() - copy a READ's data to where the caller wants them
  * @req: answered request that used the slot's buffer
@@ -190,7 +200,7 @@ void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req)
 
 	ib_dma_sync_single_for_cpu(req->path->dev, sg_dma_address(sg), req->data_len,
 				   DMA_FROM_DEVICE);
-	sg_copy_from_buffer(req->sg, req->sg_cnt, sg_virt(sg), req->data_len);
+	rtrs_clt_bounce_copy_to(req->sg, req->sg_cnt, sg_virt(sg), req->data_len);
 	ib_dma_sync_single_for_device(req->path->dev, sg_dma_address(sg), req->data_len,
 				      DMA_FROM_DEVICE);
 }
