@@ -68,7 +68,7 @@ check_eq "block_dev is the disk" "$(readlink -f "$dir/../../block_dev")" \
 check "reading force_close tells how" grep -q '^Usage:' "$dir/force_close"
 for bad in 0 2 yes ''; do
 	check_errno "force_close refuses '$bad'" EINVAL "$dir/force_close" "$bad" \
-		"rnbd_server: force_close: \"$bad.*\" is not allowed, only 1 is"
+		"rnbd_server: session test: \"$back1\": force_close: '$bad.*' is not valid, write 1"
 done
 check "and the device still works" put "$dev1"
 

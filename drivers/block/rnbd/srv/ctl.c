@@ -84,7 +84,8 @@ static ssize_t force_close_store(struct kobject *kobj, struct kobj_attribute *at
 	int ret;
 
 	if (!sysfs_streq(buf, "1")) {
-		pr_err("force_close: \"%*pE\" is not allowed, only 1 is\n",
+		pr_err("session %*pE: \"%*pE\": force_close: '%*pE' is not valid, write 1\n",
+		       RNBD_SRV_STR(dev->sess->name), RNBD_SRV_STR(dev->name),
 		       (int)min_t(size_t, count, 64), buf);
 		return -EINVAL;
 	}

@@ -228,7 +228,7 @@ static bool rtrs_clt_fence_leave(struct rtrs_clt_sess *sess, struct rtrs_clt_fen
 /* Ask until there is an answer.  False if nobody is left to ask, and the fence was left behind. */
 static bool rtrs_clt_fence_wait(struct rtrs_clt_path *path, struct rtrs_clt_fence *fence)
 {
-	unsigned long warn_at = jiffies + msecs_to_jiffies(RTRS_CLT_FENCE_WARN_MS);
+	unsigned long start = jiffies, warn_at = start + msecs_to_jiffies(RTRS_CLT_FENCE_WARN_MS);
 	struct rtrs_clt_sess *sess = path->sess;
 	struct rtrs_clt_fence_via via;
 
@@ -245,7 +245,7 @@ static bool rtrs_clt_fence_wait(struct rtrs_clt_path *path, struct rtrs_clt_fenc
 		kobject_put(&via.path->kobj);
 		if (time_after(jiffies, warn_at)) {
 			rtrs_clt_path_err(path, "the server has not finished its requests for %u s, they wait\n",
-					  RTRS_CLT_FENCE_WARN_MS / 1000);
+					  jiffies_to_msecs(jiffies - start) / 1000);
 			warn_at = jiffies + msecs_to_jiffies(RTRS_CLT_FENCE_WARN_MS);
 		}
 	}

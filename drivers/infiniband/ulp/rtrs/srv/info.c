@@ -199,8 +199,8 @@ static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 	return 0;
 
 err_message:
-	rtrs_srv_path_fail(path, "setting up %u %s of %u bytes a chunk: error %d",
-			   path->geo->queue_depth, what, path->geo->chunk_size, ret);
+	rtrs_srv_path_fail(path, "setting up %s, for %u slots of %u bytes: error %d", what,
+			   path->geo->queue_depth, path->geo->chunk_size, ret);
 	return ret;
 }
 
