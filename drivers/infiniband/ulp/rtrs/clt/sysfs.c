@@ -115,11 +115,14 @@ static ssize_t remove_path_store(struct kobject *kobj, struct kobj_attribute *at
 
 	if (ret)
 		return ret;
-	/* Removing the file itself ends the protection that keeps the path alive. */
+	/* Removing the file itself ends the protection that keeps the path alive, and the module. */
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
 	kobject_get(kobj);
 	if (sysfs_remove_file_self(kobj, &attr->attr))
 		rtrs_clt_path_destroy(path);
 	kobject_put(kobj);
+	module_put(THIS_MODULE);
 	return count;
 }
 

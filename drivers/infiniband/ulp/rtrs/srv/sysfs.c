@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
 #include <linux/device.h>
+#include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/sysfs.h>
 
@@ -72,12 +73,15 @@ static ssize_t disconnect_store(struct kobject *kobj, struct kobj_attribute *att
 		       (int)strcspn(buf, "\n"), buf);
 		return -EINVAL;
 	}
-	/* Once the file has removed itself nothing else keeps the path. */
+	/* Once the file has removed itself nothing else keeps the path, nor the module. */
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
 	kobject_get(kobj);
 	if (sysfs_remove_file_self(kobj, &attr->attr) &&
 	    rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE))
 		pr_info("path %s closed: asked for through sysfs\n", path->name);
 	kobject_put(kobj);
+	module_put(THIS_MODULE);
 	return count;
 }
 static struct kobj_attribute rtrs_srv_attr_disconnect = __ATTR_RW(disconnect);
