@@ -147,7 +147,7 @@ struct rtrs_msg_conn_req {
  * @ext_version: RTRS_EXT_VERSION, 0 from a server without extensions
  * @ext_pad: 0
  * @ext_features: RTRS_EXT_* that both offer
- * @path_id: number of the path within its session, never used twice, 28 bits
+ * @path_id: number of the path at this port of the server, 28 bits, used again only when all others were
  * @reserved: 0
  */
 struct rtrs_msg_conn_rsp {

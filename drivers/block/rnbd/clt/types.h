@@ -12,9 +12,9 @@
  *	U	the one thread that maps or unmaps the device
  *	A	atomic
  *
- * Locks nest in this order: list of sessions, rnbd_clt_sess.lock.  The transport calls link_ev with a
- * mutex of its own held, and that takes rnbd_clt_sess.lock: so no function of the transport that
- * might sleep is called with rnbd_clt_sess.lock held.
+ * Locks nest in this order: list of sessions, rnbd_clt_sess.lock, rnbd_clt_hold.lock.  The transport calls
+ * link_ev with a mutex of its own held, and that takes rnbd_clt_sess.lock: so no function of the transport
+ * that might sleep is called with rnbd_clt_sess.lock held.
  */
 #ifndef _RNBD_CLT_TYPES_H
 #define _RNBD_CLT_TYPES_H
@@ -209,7 +209,7 @@ struct rnbd_clt_hold {
  * @want_open: OPEN has to be sent (S)
  * @link_work: does both
  * @hold: requests that wait for a path
- * @disk: the disk, from before it is added until the memory goes (U)
+ * @disk: the disk, from when it was added until the memory goes (U)
  * @is_added: the disk is (U)
  * @kobj: directory rnbd/ of the disk in sysfs, or NULL (U)
  * @links: directory of the link that names the device, or NULL if there is no link (U)

@@ -101,7 +101,8 @@ static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, u32 bytes)
  * rtrs_clt_bounce_create() - allocate the buffers of a path
  * @path: path in state CONNECTING, queue depth known
  *
- * With a queue so deep that a slot would get less than a page there are none.  A device in software gets
+ * All of a path together have RTRS_CLT_BOUNCE_TOTAL_BYTES, so a deep queue makes them smaller, and with one so
+ * deep that a slot would get less than a page there are none.  A device in software gets
  * larger ones: a copy costs it no more than a registration, and rdma_rxe breaks a queue pair when it
  * retransmits and finds a registration that it has done already.
  *

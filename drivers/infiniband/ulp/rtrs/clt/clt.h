@@ -7,7 +7,7 @@
  * N path name_mutex; O whoever owns the request (see io.c); C fixed while the path is connected, changed under M only
  * when no request can be submitted to the path.
  *
- * Lock order: paths_mutex > path mutex > ev_mutex, name_mutex > state_lock.
+ * Lock order: Documentation/locking.rst.
  */
 #ifndef _RTRS_CLT_H
 #define _RTRS_CLT_H
@@ -40,7 +40,7 @@ struct rtrs_clt_path;
  */
 #define RTRS_CLT_DATA_SGES		16
 #define RTRS_CLT_DATA_SGES_MAX		31
-/* A READ up to this length goes through the slot's bounce buffer; on a device in software, up to that. */
+/* The longest READ that goes through the slot's bounce buffer; on a device in software. Less with deep queues. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
 #define RTRS_CLT_MAX_SEGMENTS		128

@@ -451,7 +451,7 @@ static void rtrs_clt_path_update_names(struct rtrs_clt_path *path)
 	mutex_unlock(&path->name_mutex);
 }
 
-/* One attempt. On failure the state is not CONNECTING any more and nothing of it is left. */
+/* One attempt. On failure the state is not CONNECTING any more; its link is being destroyed. */
 static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 {
 	bool again = path->recon_cnt && path->was_up;
@@ -616,7 +616,8 @@ static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
  * rtrs_clt_path_work() - do what the path's state asks for
  * @work: the path's dwork
  *
- * The one place that connects and tears down.  Everything it waits for is bounded.
+ * The one place that connects and tears down.  All that it waits for is bounded, but for a server that has
+ * not finished a lost path's requests while another path is connected (fence.c).
  *
  * Context: process, workqueue rtrs-client; takes the path mutex.  No allocation here recurses into
  * writeback, which may be waiting for this very path.

@@ -48,7 +48,7 @@ static void __exit rtrs_clt_exit(void)
 	/* The last links may have held paths and sessions. */
 	rtrs_clt_sysfs_exit();
 	destroy_workqueue(rtrs_clt_wq);
-	/* Path tables and permits may still be in a grace period. */
+	/* Path tables may still be in a grace period. */
 	rcu_barrier();
 }
 

@@ -36,7 +36,7 @@ enum rtrs_clt_path_state {
  * @RTRS_CLT_EV_RETRY: the delay is over, start the next attempt
  * @RTRS_CLT_EV_GIVE_UP: no attempts are left, or the server's geometry changed
  * @RTRS_CLT_EV_RECONNECT: a person asked to connect again now
- * @RTRS_CLT_EV_LINK_UP: the network device below has its carrier back
+ * @RTRS_CLT_EV_LINK_UP: the network device below has its carrier back, a port or a device has come
  * @RTRS_CLT_EV_CLOSE: a person or the session closes the path
  * @RTRS_CLT_EV_CLOSE_DONE: torn down
  * @RTRS_CLT_EV_REMOVE: the path leaves its session
@@ -86,7 +86,8 @@ enum rtrs_srv_path_event {
 };
 
 /*
- * Actions a step asks for, run by the caller after it dropped the state lock, lowest bit first.
+ * What a step asks for, of the caller after it dropped the state lock, lowest bit first; UP and DOWN only tell
+ * which steps those are.
  */
 #define RTRS_FSM_ACT_WAKE	BIT(0)	/* wake who waits for a state */
 #define RTRS_FSM_ACT_WORK	BIT(1)	/* run the path's worker now: tear down, connect */

@@ -3,8 +3,9 @@
  * Order of the requests of a slot.
  *
  * Ordering: per slot of the session, over all its paths, requests run one after the other in the
- * order in which they became ready.  After a failover the client sends what it had in flight again,
- * and the second copy must not run beside the first.  It does not wait for one that is not ready: an
+ * order in which they became ready; but with three paths one that becomes ready while another is being
+ * answered may go before one that is queued.  After a failover the client sends what it had in flight
+ * again, and the second copy must not run beside the first.  It does not wait for one that is not ready: an
  * invalidation may be stuck for as long as a dead path takes to notice.
  *
  * Nothing here tells which copy is the old one.  A network can hold back what was sent on a lost path

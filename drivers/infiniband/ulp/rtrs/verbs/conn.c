@@ -129,7 +129,8 @@ EXPORT_SYMBOL_GPL(rtrs_conn_create_qp);
  * rtrs_conn_drain() - move the queue pair to error and wait for all its completions
  * @conn: the connection; nothing happens if it has no queue pair
  *
- * After return no handler of this connection runs and the peer can no longer reach memory through it.
+ * After return no handler of this connection runs and the peer can no longer reach memory through it.  The work of
+ * its completion queue may still be returning, until rtrs_conn_destroy_qp().
  *
  * Context: process, may sleep; not from a handler of this connection.
  */
