@@ -13,7 +13,6 @@
 #include <linux/blkdev.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
 
 #include "../proto/opmap.h"
 #include "fault.h"
@@ -32,18 +31,6 @@ static const blk_opf_t rnbd_srv_io_opf[RNBD_OP__NR] = {
 	[RNBD_OP_SECURE_ERASE] = REQ_OP_SECURE_ERASE,
 	[RNBD_OP_WRITE_ZEROES] = REQ_OP_WRITE_ZEROES,
 };
-
-/**
- * rnbd_srv_ios_alloc() - allocate the I/Os of a session
- * @depth: slots of the session
- *
- * Context: process.
- * Return: array of @depth I/Os, or NULL.  kvfree() frees it, when none is in use.
- */
-struct rnbd_srv_io *rnbd_srv_ios_alloc(unsigned int depth)
-{
-	return kvcalloc(depth, sizeof(struct rnbd_srv_io), GFP_KERNEL);
-}
 
 static void rnbd_srv_io_end(struct bio *bio)
 {

@@ -4,7 +4,6 @@
 
 #include "srv.h"
 
-struct rnbd_srv_io *rnbd_srv_ios_alloc(unsigned int depth);
 void rnbd_srv_io_submit(struct rnbd_srv_io *ios, struct rnbd_srv_dev *dev,
 			const struct rnbd_srv_io_req *req, void *data, struct rtrs_srv_op *id);
 

@@ -356,7 +356,7 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	if (ret)
 		goto err_free_sess;
 	sess->ios = fault_here(alloc_ios) ? NULL :
-		    rnbd_srv_ios_alloc(rtrs_srv_get_queue_depth(rtrs));
+		    kvcalloc(rtrs_srv_get_queue_depth(rtrs), sizeof(*sess->ios), GFP_KERNEL);
 	if (!sess->ios) {
 		ret = -ENOMEM;
 		goto err_free_sess;
