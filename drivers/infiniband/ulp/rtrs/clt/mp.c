@@ -48,7 +48,7 @@ static int rtrs_clt_mp_best(enum rtrs_mp_policy policy, const struct rtrs_clt_pa
 	return best;
 }
 
-/* Seconds since the last answer; later ones are not averaged with what was before. */
+/* Whole seconds since the last answer.  After one of them the next answer begins a new average. */
 static u32 rtrs_clt_load_age_s(const struct rtrs_clt_load *load)
 {
 	long age = jiffies - READ_ONCE(load->answered_at);
