@@ -1034,6 +1034,11 @@ failovers() {
 	awk '{ sum += $6 } END { print sum + 0 }' "$CLT_CLASS/$1"/paths/*/stats/rdma
 }
 
+# reconnects <session> <n> <1|2>: how often path n was connected again, or an attempt of it failed
+reconnects() {
+	cut -d ' ' -f "$3" "$(path_dir "$1" "$2")/stats/reconnects"
+}
+
 # ios_grow <session> <n> <requests>: the path takes so many more within 20 s
 ios_grow() {
 	local have

@@ -21,13 +21,8 @@ stays_disconnected() {
 	done
 }
 
-# reconnects <n>: how often path n has come back
-reconnects() {
-	cut -d ' ' -f 1 "$(path_dir test "$1")/stats/reconnects"
-}
-
 came_back() {
-	[ "$(reconnects "$1")" -gt "$2" ]
+	[ "$(reconnects test "$1" 1)" -gt "$2" ]
 }
 
 # The server takes one path and the other in turn, each time with both there and
@@ -37,7 +32,7 @@ alternate() {
 	local n=1 nr=0 had
 	while load_runs; do
 		if wait_for 20 sess_paths_are test 2 && ios_grow test $n 20; then
-			had=$(reconnects $n)
+			had=$(reconnects test $n 1)
 			sysfs_write "$(srv_dir $n)/disconnect" 1 && wait_for 20 came_back $n "$had" &&
 				n=$((3 - n)) nr=$((nr + 1)) && continue
 		fi
@@ -76,7 +71,7 @@ check "client: disconnect once more" sysfs_write "$one/disconnect" 1
 check "client: reconnect" sysfs_write "$one/reconnect" 1
 check_eq "client: done when the write returns" "$(cat "$one/state")" connected
 check "client: the path carries I/O" ios_grow test 1 50
-check_eq "client: a reconnect is counted" "$(reconnects 1)" 1
+check_eq "client: a reconnect is counted" "$(reconnects test 1 1)" 1
 
 # By the server.
 check "server: src_addr is the client's" grep -qx "$(path_pair 2 | cut -d @ -f 1)" "$(srv_dir 2)/src_addr"

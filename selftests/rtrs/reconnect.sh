@@ -11,18 +11,14 @@
 # The delay between two attempts doubles up to this (fixed in rnbd-client).
 LONGEST_DELAY_S=30
 
-reconnects() {
-	cut -d ' ' -f "$2" "$(path_dir test "$1")/stats/reconnects"
-}
-
 attempts_grow() {
 	local have
-	have=$(reconnects "$1" 2)
+	have=$(reconnects test "$1" 2)
 	wait_for "$2" attempts_are "$1" $((have + $3))
 }
 
 attempts_are() {
-	[ "$(reconnects "$1" 2)" -ge "$2" ]
+	[ "$(reconnects test "$1" 2)" -ge "$2" ]
 }
 
 read_data() {
@@ -34,7 +30,7 @@ read_data() {
 # session: one of them makes it, the other one joins. No attempt fails.
 together() {
 	local nr=0 failed pid
-	failed="$(reconnects 1 2) $(reconnects 2 2)"
+	failed="$(reconnects test 1 2) $(reconnects test 2 2)"
 	while [ $nr -lt 20 ]; do
 		sysfs_write "$one/disconnect" 1 && sysfs_write "$(path_dir test 2)/disconnect" 1 &&
 			wait_for 10 [ ! -e $SRV_CLASS/test ] || return 1
@@ -42,8 +38,8 @@ together() {
 		pid=$!
 		sysfs_write "$(path_dir test 2)/reconnect" 1 && wait $pid &&
 			[ "$(ls $SRV_CLASS/test/paths | wc -l)" -eq 2 ] &&
-			[ "$(reconnects 1 2) $(reconnects 2 2)" = "$failed" ] || {
-			echo "round $nr: failed attempts of each: before $failed, now $(reconnects 1 2) $(reconnects 2 2)"
+			[ "$(reconnects test 1 2) $(reconnects test 2 2)" = "$failed" ] || {
+			echo "round $nr: failed attempts of each: before $failed, now $(reconnects test 1 2) $(reconnects test 2 2)"
 			return 1
 		}
 		nr=$((nr + 1))
@@ -68,7 +64,7 @@ start=$(uptime_ms)
 check "reconnect of a connected path" sysfs_write "$one/reconnect" 1
 diag "took $(($(uptime_ms) - start)) ms"
 check_eq "it is connected" "$(cat "$one/state")" connected
-check_eq "one is counted" "$(reconnects 1 1)" 1
+check_eq "one is counted" "$(reconnects test 1 1)" 1
 check "the data are there" read_data
 
 # Without a server: attempts go on, and succeed soon after it is back.
@@ -82,7 +78,7 @@ start=$(uptime_ms)
 check "server back: the disk is open" wait_for $((LONGEST_DELAY_S + 15)) dev_is "$dev" open
 diag "took $(($(uptime_ms) - start)) ms"
 check "server back: all paths return" wait_for $((LONGEST_DELAY_S + 15)) sess_paths_are test 2
-check_eq "server back: one success more is counted" "$(reconnects 1 1)" 2
+check_eq "server back: one success more is counted" "$(reconnects test 1 1)" 2
 check "server back: the data are there" read_data
 
 # Without a network.
@@ -103,10 +99,10 @@ given_up() {
 	[ "$(kmsg_since | grep -c 'given up after 2 failed attempts to connect')" -eq 2 ]
 }
 check "limited: both paths are given up" wait_for 40 given_up
-failed=$(reconnects 1 2)
+failed=$(reconnects test 1 2)
 must server_load
 sleep 2
-check_eq "limited: no attempt is made any more" "$(reconnects 1 2)" "$failed"
+check_eq "limited: no attempt is made any more" "$(reconnects test 1 2)" "$failed"
 check_eq "limited: not even with the server back" "$(sess_paths_up test)" 0
 check "limited: but on command" sysfs_write "$one/reconnect" 1
 check "limited: the disk is open" wait_for 15 dev_is "$dev" open
