@@ -13,7 +13,7 @@ told to at once, but with .patient, where it is left to itself.
 With .quick there are two cases instead of four: one path with always_invalidate and two without,
 with .cross the other way round. So each pair that has ours, and each kernel on either side, has all four.
 """
-# vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short
+# vm: args=ours-mainline.quick,mainline-ours.quick timeout=600 tier=short
 # vm: args=ulp-ulp.quick timeout=600 tier=short quick=6.12
 # vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=600 tier=short
 # vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
