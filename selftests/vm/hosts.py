@@ -56,10 +56,10 @@ class Ktap:
 
     def within(self, name, seconds, condition):
         """`condition` comes true in time; tells how long it took."""
-        start = time.monotonic()
+        start = vmlib.clock()
         held = wait(condition, seconds)
         if held:
-            self.note(f"{name}: after {time.monotonic() - start:.1f} s")
+            self.note(f"{name}: after {vmlib.clock() - start:.1f} s")
         return self.check(name, held, f"not within {seconds * slowness} s")
 
     def verdict(self):
@@ -71,9 +71,9 @@ class Ktap:
 
 def wait(condition, seconds):
     """Until `condition`, which is polled; whether it came true in time."""
-    end = time.monotonic() + seconds * slowness
+    end = vmlib.clock() + seconds * slowness
     while not condition():
-        if time.monotonic() > end:
+        if vmlib.clock() > end:
             return False
         time.sleep(0.2)
     return True
@@ -244,10 +244,12 @@ def test(planned, body, **rig_options):
         slowness = rig.system.slowness
         try:
             body(ktap, rig)
+            ktap.note(vmlib.keeper.summary())
             if ktap.verdict():
                 show(rig, ktap)
             rig.check()
         except (vmlib.Error, OSError, ValueError, subprocess.SubprocessError) as error:
+            ktap.note(vmlib.keeper.summary())
             show(rig, ktap)
             ktap.note(error)
             print(f"Bail out! {re.sub(chr(10) + '.*', '', str(error), flags=re.S)}", flush=True)

@@ -30,6 +30,7 @@
 #define MAX_FRAME	65536
 #define MIN_FRAME	12
 #define PATIENCE_MS	1000
+#define STEP_MS		100
 
 /* Those of the VMs, and the control socket behind them. */
 static struct pollfd ports[MAX_PORTS + 1];
@@ -40,11 +41,13 @@ static bool is_cut;
 static void deliver(int port, size_t len)
 {
 	struct pollfd out = { .fd = ports[port].fd, .events = POLLOUT };
+	int waited = 0;
 
 	while (send(out.fd, frame, len, MSG_DONTWAIT) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			return;		/* the VM is gone */
-		if (errno == EAGAIN && poll(&out, 1, PATIENCE_MS) == 0)
+		/* In steps: one may pass while all stand still, this program too. */
+		if (errno == EAGAIN && poll(&out, 1, STEP_MS) == 0 && ++waited * STEP_MS > PATIENCE_MS)
 			return;
 	}
 }

@@ -34,6 +34,7 @@ import threading
 import time
 
 import initrd
+from standstill import clock, keeper
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
@@ -133,7 +134,10 @@ class Job:
 
     def wait(self, timeout):
         timeout *= self.vm.system.slowness
-        if not self.ended.wait(timeout):
+        end = clock() + timeout
+        while not self.ended.wait(min(1, max(0, end - clock()))):
+            if clock() < end:
+                continue
             self.kill()
             raise Timeout(f"{self.vm.name}: no end after {timeout} s: {self.cmd}")
         if self.code is None:
@@ -231,7 +235,7 @@ class Network:
         binary = self.rig.dir / f"switch{self.index}"
         subprocess.run(["gcc", "-O2", "-o", binary, HERE / "switch.c"], check=True)
         fds = [end.fileno() for end in ends]
-        self.rig.child([str(binary), *map(str, fds)], pass_fds=fds)
+        keeper.switches.append(self.rig.child([str(binary), *map(str, fds)], pass_fds=fds))
         for end in ends:
             end.close()
 
@@ -297,6 +301,7 @@ class Vm:
         self.log = []               # what dmesg said last
         self.ended = True           # not running, and meant not to
         self.proc = self.agent = None
+        self.qmp_lock = threading.RLock()
 
     def _args(self):
         args = [QEMU, "-machine", "q35", "-nodefaults", "-no-reboot",
@@ -370,31 +375,41 @@ class Vm:
         qmp_fd.close()
         self.agent, self.qmp_file = Agent(self, agent), qmp.makefile("rw")
         timeout *= self.system.slowness
-        end = time.monotonic() + timeout
+        end = clock() + timeout
         while not self.agent.up.wait(0.1):
             if self.agent.lost.is_set():
                 raise VmLost(f"{self.name}: QEMU ended during boot: {self.tail()}")
-            if time.monotonic() > end:
+            if clock() > end:
                 self.kill()
                 raise Timeout(f"{self.name}: not up after {timeout} s: {self.tail()}")
+        if self.accel == "tcg":     # under KVM it gets what there is
+            keeper.watch(self)
         return self
 
     def tail(self, lines=5):
         return " | ".join(self.console.read_text(errors="replace").splitlines()[-lines:])
 
     def qmp(self, command, **arguments):
-        if not getattr(self, "qmp_ready", None) is self.proc:
-            self.qmp_file.readline()    # greeting
-            self.qmp_ready = self.proc
-            self.qmp("qmp_capabilities")
-        json.dump({"execute": command, "arguments": arguments}, self.qmp_file)
-        self.qmp_file.flush()
-        while True:
-            reply = json.loads(self.qmp_file.readline())
-            if "error" in reply:
-                raise Error(f"{self.name}: {command}: {reply['error']['desc']}")
-            if "return" in reply:
-                return reply["return"]
+        with self.qmp_lock:
+            if not getattr(self, "qmp_ready", None) is self.proc:
+                self.qmp_file.readline()    # greeting
+                self.qmp_ready = self.proc
+                self.qmp("qmp_capabilities")
+            json.dump({"execute": command, "arguments": arguments}, self.qmp_file)
+            self.qmp_file.flush()
+            while True:
+                reply = json.loads(self.qmp_file.readline())
+                if "error" in reply:
+                    raise Error(f"{self.name}: {command}: {reply['error']['desc']}")
+                if "return" in reply:
+                    return reply["return"]
+
+    def tell(self, command):
+        """The same for a VM that may just have gone; who needs it will say so."""
+        try:
+            self.qmp(command)
+        except (OSError, ValueError, Error):
+            pass
 
     def pause(self):
         """Until resume(), for a VM that counts its time: with nothing to do, that runs as fast as the host can."""
@@ -445,6 +460,7 @@ class Vm:
 
     def kill(self):
         """Pull the plug."""
+        keeper.forget(self)
         self.ended = True
         if self.alive():
             self.proc.kill()

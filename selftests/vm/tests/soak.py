@@ -156,8 +156,8 @@ class Trouble:
                 "replace_path": 3, "reload_server": 2, "kill_server": 1, "kill_client": 1}
 
     def pause(self, least, most):
-        end = time.monotonic() + self.dice.uniform(least, most)
-        while time.monotonic() < end:
+        end = vmlib.clock() + self.dice.uniform(least, most)
+        while vmlib.clock() < end:
             self.loads.tend()
             time.sleep(0.2)
 
@@ -230,10 +230,10 @@ class Trouble:
 
     def settle(self):
         """Every path comes back, whatever was done to it."""
-        start = time.monotonic()
+        start = vmlib.clock()
         while not all(self.bed.path_returned(self.loads.ktap, SESSION, network) for network in (1, 2)):
             self.loads.tend()
-            if time.monotonic() - start > BACK_S * hosts.slowness:
+            if vmlib.clock() - start > BACK_S * hosts.slowness:
                 return False
             time.sleep(0.2)
         return True
@@ -258,11 +258,11 @@ def body(ktap, rig):
     happened = dict.fromkeys(kinds, 0)
     # Each kind once, then as the dice fall.
     agenda = itertools.chain(dice.sample(kinds, len(kinds)), iter(lambda: dice.choices(kinds, weights)[0], None))
-    end = time.monotonic() + 60 * MINUTES
+    end = vmlib.clock() + 60 * MINUTES
     lost = []
-    while time.monotonic() < end and not lost:
+    while vmlib.clock() < end and not lost:
         kind = next(agenda)
-        ktap.note(f"{end - time.monotonic():5.0f} s left: {kind}")
+        ktap.note(f"{end - vmlib.clock():5.0f} s left: {kind}")
         getattr(trouble, kind)()
         happened[kind] += 1
         # Not always: the next thing may go wrong while this one is being mended.
