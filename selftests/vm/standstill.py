@@ -18,8 +18,8 @@ import signal
 import threading
 import time
 
-PERIOD_S = 0.05
-WINDOW_S = 0.2          # that a decision rests on; the kernel counts in 0.01 s
+PERIOD_S = 0.03
+WINDOW_S = 0.12         # that a decision rests on; the kernel counts in 0.01 s
 STOLEN = 0.5            # of a processor's time: no VM can keep its promises
 GIVEN_BACK = 0.2
 PROBE_S = 0.06          # on each processor
@@ -37,9 +37,13 @@ def stolen():
     return {cpu: int(words[STEAL]) * TICK_S for words in lines if (cpu := int(words[0][3:])) in CPUS}
 
 
+def most(before, after):
+    """Seconds stolen in between, of the processor that lost most."""
+    return max((now - before.get(cpu, now) for cpu, now in after.items()), default=0)
+
+
 def share(before, after, seconds):
-    """Largest share of a processor's time that was stolen in between."""
-    return max((now - before.get(cpu, now) for cpu, now in after.items()), default=0) / seconds
+    return most(before, after) / seconds
 
 
 class Standstill(threading.Thread):

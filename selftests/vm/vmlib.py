@@ -382,8 +382,7 @@ class Vm:
             if clock() > end:
                 self.kill()
                 raise Timeout(f"{self.name}: not up after {timeout} s: {self.tail()}")
-        if self.accel == "tcg":     # under KVM it gets what there is
-            keeper.watch(self)
+        self._watched()
         return self
 
     def tail(self, lines=5):
@@ -412,13 +411,17 @@ class Vm:
             pass
 
     def pause(self):
-        """Until resume(), for a VM that counts its time: with nothing to do, that runs as fast as the host can."""
-        if self.accel == "icount":
-            self.qmp("stop")
+        """Until resume(), for a VM that nobody needs just now: others need the processors."""
+        keeper.forget(self)
+        self.qmp("stop")
 
     def resume(self):
-        if self.accel == "icount":
-            self.qmp("cont")
+        self.qmp("cont")
+        self._watched()
+
+    def _watched(self):
+        if self.accel == "tcg":     # under KVM it gets what there is
+            keeper.watch(self)
 
     def queues(self):
         """Lines on the adapters' queues: does the device know of all that the guest has put there?"""
