@@ -21,6 +21,8 @@ import time
 import vmlib
 
 MB = 1 << 20
+# Options of a session whose paths a host that is slow for a second or two does not lose.
+PATIENT = "hb_interval_ms=1000 hb_missed_max=5 ack_timeout_ms=500 retry_count=6"
 # A QEMU dies with the thread that started it: these live as long as the program.
 booters = concurrent.futures.ThreadPoolExecutor(8)
 slowness = 1        # of the test's kernel, see vmlib; every wait is longer by it

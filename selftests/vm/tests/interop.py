@@ -10,10 +10,11 @@ of our transport.
 Mainline's client tries again 31 s after a path was lost, whoever its server is; it is
 told to at once, but with .patient, where it is left to itself.
 
-With .quick there are two cases instead of four: one path with always_invalidate and two without,
-with .cross the other way round. So each pair that has ours, and each kernel on either side, has all four.
+With .quick there are two cases instead of four: one path with always_invalidate and two without, or, with .cross
+and a client on 6.1, the other way round. So each pair that has ours has all four in `make test`.
 """
-# vm: args=ours-mainline.quick,mainline-ours.quick timeout=600 tier=short
+# vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short quick=none
+# vm: args=mainline-mainline.quick,mainline-mainline.cross.quick timeout=600 tier=short quick=none
 # vm: args=ulp-ulp.quick timeout=600 tier=short quick=6.12
 # vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=600 tier=short
 # vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
@@ -21,6 +22,7 @@ with .cross the other way round. So each pair that has ours, and each kernel on 
 # vm: args=mainline-ours.patient timeout=900 tier=all
 
 import itertools
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,9 +34,10 @@ import vmlib
 PAIR, *MORE = (sys.argv[1:] or ["ours-mainline"])[0].split(".")
 # always_invalidate and number of paths
 SETTINGS = list(itertools.product("YN", (1, 2)))
-if "quick" in MORE:
-    SETTINGS = SETTINGS[1:3] if "cross" in MORE else [SETTINGS[0], SETTINGS[3]]
 KERNELS = ["6.12", "6.1"]
+if "quick" in MORE:
+    other_way = "cross" in MORE and os.environ.get("KVER", KERNELS[0]).startswith("6.1.")
+    SETTINGS = SETTINGS[1:3] if other_way else [SETTINGS[0], SETTINGS[3]]
 NOTICE_S = 40
 RETURN_S = 75
 CASES, CASES_FAILOVER, CASES_RESTART = 16, 14, 3
@@ -61,14 +64,14 @@ def system(rig, kind, other_kernel):
 class Case:
     """One setting of always_invalidate and number of paths."""
 
-    def __init__(self, ktap, bed, ours, patient, invalidate, paths):
+    def __init__(self, ktap, bed, ours, options, patient, invalidate, paths):
         release = bed.server.vm.system.release
         self.fragile = invalidate == "Y" and bed.server not in ours and release.startswith("6.1.")
         # To reconnect, rather than left to itself.
         self.told = bed.client not in ours and not patient
         self.ktap, self.bed, self.ours = ktap, bed, ours
         self.server, self.client = bed.server, bed.client
-        self.invalidate, self.paths = invalidate, paths
+        self.options, self.invalidate, self.paths = options, invalidate, paths
         self.name = f"{invalidate}{paths}"
 
     def check(self, what, held, why=""):
@@ -82,7 +85,8 @@ class Case:
         self.bed.rig.check()            # and forget what the kernels said of the case before
         self.server.serve(f"sess_queue_depth=64 always_invalidate={self.invalidate}")
         self.greet()
-        self.dev, error = self.client.try_map(self.server, "interop", "vda", paths=self.paths)
+        self.dev, error = self.client.try_map(self.server, "interop", "vda", paths=self.paths,
+                                              options=self.options)
         if not self.check("maps", self.dev, error):
             raise vmlib.Error("not mapped")
         self.data()
@@ -137,7 +141,11 @@ class Case:
         """So far nothing went wrong, so our modules have no error to tell."""
         errors = [line for host in self.ours
                   for line in host.result("dmesg -r | grep -E '^<[0-3]>.*(rtrs|rnbd)'").out.splitlines()]
-        self.check("no errors are told", not errors, "\n".join(errors))
+        if errors and self.fragile:
+            self.ktap.note("\n".join(errors))
+            self.ktap.skip(1, f"{self.name}: no errors are told", FRAGILE)
+        else:
+            self.check("no errors are told", not errors, "\n".join(errors))
 
     def connected(self, network):
         return self.client.path_connected("interop", self.server, network)
@@ -210,8 +218,10 @@ def body(ktap, rig):
     ktap.note(f"client: {client} on {bed.client.vm.system.release}, "
               f"server: {server} on {bed.server.vm.system.release}")
     ours = [host for host, kind in ((bed.client, client), (bed.server, server)) if kind != "mainline"]
+    # How soon a loss is noticed is for other tests. What one sends late, the other must not take for one.
+    options = hosts.PATIENT if client == "ours" else ""
     for invalidate, paths in SETTINGS:
-        Case(ktap, bed, ours, "patient" in MORE, invalidate, paths).run()
+        Case(ktap, bed, ours, options, "patient" in MORE, invalidate, paths).run()
 
 
 sys.exit(hosts.test(sum(CASES + (paths > 1) * (CASES_FAILOVER + CASES_RESTART) for _, paths in SETTINGS), body))

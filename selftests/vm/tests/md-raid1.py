@@ -18,7 +18,7 @@ NOTICE_S = 60
 SYNC_S = 120
 # The mirror has another place to go to: no waiting. But a host that starves the client for a second must not cost
 # both copies, nor may the comparison count blocks that could not be read as different.
-OPTIONS = "no_path_timeout=0 hb_interval_ms=1000 hb_missed_max=5 ack_timeout_ms=500 retry_count=6"
+OPTIONS = f"no_path_timeout=0 {hosts.PATIENT}"
 FILES = "find /usr/bin -type f"
 DATA_OFFSET = 1 << 20       # what is before it belongs to one disk alone
 
