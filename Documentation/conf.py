@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sphinx configuration of `make docs`."""
 
+import pathlib
 import re
+import sys
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "tools"))
+sys.dont_write_bytecode = True
+
+import abi  # noqa: E402
 
 project = "RTRS and RNBD"
 html_title = project
@@ -33,6 +41,38 @@ def link_pages(app, doctree):
         link += nodes.inline("", node.astext())
 
 
+class Abi(SphinxDirective):
+    """``.. abi:: sysfs-class-rtrs-client`` shows a file of ABI/testing: fields as a list, descriptions as they are."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Nodes of the file."""
+        path = pathlib.Path(self.env.srcdir) / "ABI/testing" / self.arguments[0]
+        self.env.note_dependency(str(path))
+        entries = nodes.definition_list()
+        for entry in abi.read(path.parent)[path]:
+            for item in entry.items:
+                entries += self.item(item, entry.description if item is entry.items[-1] else None)
+        return [entries]
+
+    @staticmethod
+    def item(item, description):
+        """One path or key, with what all those above it share."""
+        term = nodes.term()
+        term += nodes.literal(text=item.name)
+        about = nodes.definition()
+        fields = "; ".join(f"{name.lower()}: {item.fields[name]}" for name in abi.FIELDS
+                           if name in item.fields and not item.is_dir)
+        if fields:
+            about += nodes.paragraph(text=fields)
+        if description:
+            text = "\n".join(description)
+            about += nodes.literal_block(text, text, language="none")
+        return nodes.definition_list_item("", term, about)
+
+
 def setup(app):
+    app.add_directive("abi", Abi)
     app.connect("doctree-read", link_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
