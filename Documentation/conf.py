@@ -6,21 +6,27 @@ import re
 import sys
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx import addnodes
+from sphinx.ext.graphviz import graphviz
 from sphinx.util.docutils import SphinxDirective
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "tools"))
 sys.dont_write_bytecode = True
 
 import abi  # noqa: E402
+import sequence  # noqa: E402
 
 project = "RTRS and RNBD"
 html_title = project
 html_theme = "alabaster"
-html_theme_options = {"page_width": "1100px", "fixed_sidebar": True}
+html_theme_options = {"page_width": "1400px", "fixed_sidebar": True}
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
+
+extensions = ["sphinx.ext.graphviz"]
+graphviz_output_format = "svg"
 
 exclude_patterns = ["tools"]
 
@@ -72,7 +78,29 @@ class Abi(SphinxDirective):
         return nodes.definition_list_item("", term, about)
 
 
+class Sequence(SphinxDirective):
+    """``.. sequence::`` draws messages that are written as text, see tools/sequence.py."""
+
+    has_content = True
+    option_spec = {"alt": directives.unchanged_required}
+
+    def run(self):
+        """Node of the picture."""
+        if "alt" not in self.options:
+            raise self.error("a picture needs :alt:")
+        try:
+            code = sequence.to_dot("\n".join(self.content))
+        except sequence.Bad as bad:
+            raise self.error(f"no message: {bad}")
+        node = graphviz()
+        node["code"] = code
+        node["alt"] = self.options["alt"]
+        node["options"] = {"docname": self.env.docname}
+        return [node]
+
+
 def setup(app):
     app.add_directive("abi", Abi)
+    app.add_directive("sequence", Sequence)
     app.connect("doctree-read", link_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tables of states and events in Documentation/states.rst, from the C source.
+"""Tables and pictures of states and events in Documentation/states.rst, from the C source.
 
-Usage: states.py            write the tables again
+Usage: states.py            write them again
        states.py --check    print what would change, and fail if anything does
 
-A table stands between the lines ".. states: <name>" and ".. states: end". What the source has no table of
-is looked for: who raises an event, and who sets a state.
+A table or a picture stands between the lines ".. states: <name>" and ".. states: end". What the source has no table
+of is looked for: who raises an event, who sets a state, and which one is the first.
 """
 
 import difflib
@@ -187,6 +187,27 @@ class Path:
             rows.append(row)
         return grid(rows)
 
+    def picture(self, alt):
+        """Graph for dot, one edge for all events that lead from one state to another."""
+        edges = {}
+        first = occurrences("%s/%s" % (RTRS, self.side), r"path->_state = (RTRS_\w+);")
+        if len(first) != 1:
+            fail("%s: a path begins in %s" % (self.side, " and ".join(first) or "no state"))
+        for (state, event), (after, _) in self.steps.items():
+            if state != after:
+                edges.setdefault((state, after), []).append(event)
+        lines = ["digraph %s {" % self.side, 'graph [nodesep=0.6, ranksep=0.7];',
+                 'node [shape=box, style="rounded,filled", fillcolor="#eef3fb", fontname="Helvetica", fontsize=11];',
+                 'edge [fontname="Helvetica", fontsize=9, arrowsize=0.7];', "begin [shape=point, width=0.1];",
+                 'begin -> "%s";' % self.state_names[next(iter(first))]]
+        for state, _ in self.states:
+            for after, _ in self.states:
+                events = [self.event_names[e] for e, _ in self.events if e in edges.get((state, after), [])]
+                if events:
+                    lines.append('"%s" -> "%s" [label=" %s"];' % (self.state_names[state], self.state_names[after],
+                                                                 "\\n ".join(events)))
+        return [".. graphviz::", "   :alt: " + alt, "", *("   " + line for line in lines + ["}"])]
+
     def about_states(self):
         return simple(["state", "meaning"], [[self.state_names[s], plain(about)] for s, about in self.states])
 
@@ -222,9 +243,11 @@ def tables():
     client = Path("clt", "rtrs_clt_path_error")
     server = Path("srv", "rtrs_srv_path_fail")
     return {
+        "client path picture": client.picture("Steps between the states of a client's path; the table has them all."),
         "client path": client.matrix(),
         "client path states": client.about_states(),
         "client path events": client.about_events(),
+        "server path picture": server.picture("Steps between the states of a server's path; the table has them all."),
         "server path": server.matrix(),
         "server path states": server.about_states(),
         "server path events": server.about_events(),
