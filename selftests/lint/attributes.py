@@ -79,6 +79,18 @@ def compare_range(item, fact):
                              f"the page {written!r} ({fact.where})")
 
 
+def compare_read(item, fact):
+    """What a file reads with what the source prints."""
+    told = item.fields.get("Range", "").split("; read: ")[-1]
+    number = re.match(r"(a|\d+) numbers? from 0$", told)
+    if fact.numbers and number and number[1].replace("a", "1") != str(fact.numbers):
+        complain(item.where, f"{item.name}: the source prints {fact.numbers} numbers, the page has {told!r} "
+                             f"({fact.where})")
+    if fact.words and sorted(told.split(", ")) != sorted(fact.words):
+        complain(item.where, f"{item.name}: the source prints {', '.join(fact.words)}, the page has {told!r} "
+                             f"({fact.where})")
+
+
 def compare_default(item, fact):
     """Default of an item with what the source begins with."""
     told = item.fields.get("Default", "")
@@ -103,6 +115,7 @@ def compare_item(path, item, fact):
         complain(item.where, f"unit of {path}: the source says {fact.unit!r}, the page {item.fields.get('Unit')!r} "
                              f"({fact.where})")
     compare_default(item, fact)
+    compare_read(item, fact)
 
 
 def compare(documented, source):

@@ -125,7 +125,7 @@ def expand(top, path):
 
 
 def read_all():
-    """All source files but tests, and the headers that have code of more than one module."""
+    """All source files and headers but tests and trace events."""
     with tempfile.TemporaryDirectory() as name:
         top = pathlib.Path(name)
         for tree in TOPS:
@@ -134,7 +134,7 @@ def read_all():
             path.write_text(own_headers_only(path.read_text(encoding="utf-8"), path.parent, top), encoding="utf-8")
         paths = [p.relative_to(top) for tree in TOPS for p in sorted((top / tree).rglob("*.[ch]"))]
         units = [Unit(p, without_comments(expand(top, p))) for p in paths
-                 if p.parent.name != "tests" and (p.suffix == ".c" or p.parent.name == "selftest")]
+                 if p.parent.name != "tests" and p.name != "trace.h"]
     return units
 
 

@@ -62,6 +62,8 @@ class Fact:
     def __init__(self, where, access=None):
         self.where, self.access = where, access
         self.range = self.unit = self.default = None
+        # How many numbers it reads, or which words, if that is all that it reads.
+        self.numbers, self.words = None, []
         self.keys = {}
 
 
@@ -202,6 +204,28 @@ class Facts:
                 if unquote(text).endswith(end):
                     fact.unit = what
         self.unit_of_name(fact, name)
+        if printed:
+            self.take_read(fact, printed)
+
+    def take_read(self, fact, function):
+        """Note what a method prints, itself or with one function that it calls."""
+        calls = list(function.calls())
+        printers = [self.functions[called] for called, _ in calls if "_show_" in called and called in self.functions]
+        calls += [call for callee in printers for call in callee.calls()]
+        emits = [args for called, args in calls if called.startswith("sysfs_emit")]
+        text = literal_of(emits[0][1]) if len(emits) == 1 and len(emits[0]) > 1 else None
+        if text and re.fullmatch(r"(?:%l*[ud] ?)+\n", text):
+            fact.numbers = text.count("%")
+        elif text == "%s\n":
+            fact.words = self.words_of(emits[0][2], function)
+
+    def words_of(self, expression, function):
+        """Words that an expression may be: literals in it, or those of an array in a function that it calls."""
+        words = [unquote(s) for s in re.findall(STRING, expression)]
+        for called in re.findall(r"\b(\w+) ?\(", expression):
+            callee = self.functions.get(called)
+            words += re.findall(r'\] *= "([^"]*)"', callee.body) if callee else []
+        return words
 
     @staticmethod
     def unit_of_name(fact, name):
