@@ -33,11 +33,38 @@ class Ktap:
 
     def __init__(self, planned):
         self.planned, self.number, self.failed = planned, 0, 0
-        print(f"KTAP version 1\n1..{planned}", flush=True)
+        self.before, self.kept = None, []
+        self.say(f"KTAP version 1\n1..{planned}")
+
+    def say(self, line):
+        if self.before:
+            self.kept.append(line)
+        else:
+            print(line, flush=True)
 
     def note(self, text):
         for line in str(text).splitlines():
-            print(f"# {line}", flush=True)
+            self.say(f"# {line}")
+
+    def begin(self):
+        """Keep what follows until count() or discard() says what it is worth."""
+        self.before = self.number, self.failed
+
+    def all_held(self):
+        """Since begin()."""
+        return self.before[1] == self.failed
+
+    def count(self):
+        self.before, lines, self.kept = None, self.kept, []
+        for line in lines:
+            self.say(line)
+
+    def discard(self):
+        """It remains to be read, but no case of it was run."""
+        (self.number, self.failed), self.before = self.before, None
+        lines, self.kept = self.kept, []
+        for line in lines:
+            self.note(line)
 
     def check(self, name, held, why=""):
         """One case; `why` is said only if it does not hold."""
@@ -45,13 +72,13 @@ class Ktap:
         if not held:
             self.failed += 1
             self.note(why)
-        print(f"{'ok' if held else 'not ok'} {self.number} {name}", flush=True)
+        self.say(f"{'ok' if held else 'not ok'} {self.number} {name}")
         return held
 
     def skip(self, cases, name, why):
         for _ in range(cases):
             self.number += 1
-            print(f"ok {self.number} {name} # SKIP {why}", flush=True)
+            self.say(f"ok {self.number} {name} # SKIP {why}")
 
     def equal(self, name, found, wanted):
         return self.check(name, found == wanted, f"found {found!r}, wanted {wanted!r}")
@@ -104,6 +131,10 @@ class Host:
 
     def works(self, cmd, timeout=60):
         return self.result(cmd, timeout).code == 0
+
+    def retransmissions(self, network):
+        """How often rdma_rxe sent something again."""
+        return int(self.sh(f"cat /sys/class/infiniband/rxe{network}/ports/1/hw_counters/completer_retry_err"))
 
     def sha256(self, device, megabytes):
         return self.sh(f"drop_caches; dd if={device} bs=1M count={megabytes} iflag=direct status=none"
@@ -254,6 +285,9 @@ def test(planned, body, **rig_options):
             ktap.note(vmlib.keeper.summary())
             show(rig, ktap)
             ktap.note(error)
-            print(f"Bail out! {re.sub(chr(10) + '.*', '', str(error), flags=re.S)}", flush=True)
+            ktap.say(f"Bail out! {re.sub(chr(10) + '.*', '', str(error), flags=re.S)}")
             return 1
+        finally:
+            if ktap.before:         # interrupted
+                ktap.count()
     return ktap.verdict()

@@ -647,6 +647,13 @@ class Rig:
             if not vm.ended and not vm.alive():
                 raise VmLost(f"{vm.name} ended by itself: {vm.tail()}")
 
+    def clear(self):
+        """Pull the plug of all VMs and forget them and what they said; others may have their names."""
+        for vm in self.vms:
+            vm.kill()
+            vm.console.unlink()
+        self.vms.clear()
+
     def close(self):
         with self._lock:
             self.closed = True

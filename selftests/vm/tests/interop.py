@@ -12,15 +12,20 @@ told to at once, but with .patient, where it is left to itself.
 
 With .quick there are two cases instead of four: one path with always_invalidate and two without, or, with .cross
 and a client on 6.1, the other way round. So each pair that has ours has all four in `make test`.
+
+Where one side is mainline's, a path is lost with the first retransmission: rdma_rxe executes the registrations
+that mainline has in its send queues again. A host that starves a VM causes one. So a setting in which something failed,
+and in which rdma_rxe counted retransmissions on a network that the test had left alone, is begun anew with other VMs.
 """
 # vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short quick=none
 # vm: args=mainline-mainline.quick,mainline-mainline.cross.quick timeout=600 tier=short quick=none
 # vm: args=ulp-ulp.quick timeout=600 tier=short quick=6.12
-# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=600 tier=short
+# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=900 tier=short
 # vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
 # vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900 tier=all
 # vm: args=mainline-ours.patient timeout=900 tier=all
 
+import contextlib
 import itertools
 import os
 import pathlib
@@ -38,6 +43,7 @@ KERNELS = ["6.12", "6.1"]
 if "quick" in MORE:
     other_way = "cross" in MORE and os.environ.get("KVER", KERNELS[0]).startswith("6.1.")
     SETTINGS = SETTINGS[1:3] if other_way else [SETTINGS[0], SETTINGS[3]]
+ATTEMPTS = 4                # at a setting, if the host disturbs it
 NOTICE_S = 40
 RETURN_S = 75
 CASES, CASES_FAILOVER, CASES_RESTART = 16, 14, 3
@@ -73,6 +79,7 @@ class Case:
         self.server, self.client = bed.server, bed.client
         self.options, self.invalidate, self.paths = options, invalidate, paths
         self.name = f"{invalidate}{paths}"
+        self.sent_again = 0         # by itself, not for what the test did to a network
 
     def check(self, what, held, why=""):
         return self.ktap.check(f"{self.name}: {what}", held, why)
@@ -89,10 +96,11 @@ class Case:
                                               options=self.options)
         if not self.check("maps", self.dev, error):
             raise vmlib.Error("not mapped")
-        self.data()
-        self.ranges()
-        self.resize()
-        self.quiet()
+        with self.left_alone(*range(1, self.paths + 1)):
+            self.data()
+            self.ranges()
+            self.resize()
+            self.quiet()
         if self.paths > 1:
             if self.fragile:
                 self.ktap.skip(CASES_FAILOVER, f"{self.name}: paths lost under load", FRAGILE)
@@ -102,6 +110,17 @@ class Case:
         self.check("unmaps", self.client.works(f"unmap_device {self.dev}"))
         self.check("both sides unload", all(host.works("rtrs_unload", 60)
                                             for host in (self.client, self.server)))
+
+    @contextlib.contextmanager
+    def left_alone(self, *networks):
+        """Count what is sent again on networks to which the test does nothing meanwhile."""
+        def count():
+            return sum(host.retransmissions(network) for network in networks for host in (self.client, self.server))
+        before = count()
+        try:
+            yield
+        finally:
+            self.sent_again += count() - before
 
     def greet(self):
         """rdma_cm can miss a neighbour's first answer; mainline's client asks once and gives up after 31 s."""
@@ -141,11 +160,7 @@ class Case:
         """So far nothing went wrong, so our modules have no error to tell."""
         errors = [line for host in self.ours
                   for line in host.result("dmesg -r | grep -E '^<[0-3]>.*(rtrs|rnbd)'").out.splitlines()]
-        if errors and self.fragile:
-            self.ktap.note("\n".join(errors))
-            self.ktap.skip(1, f"{self.name}: no errors are told", FRAGILE)
-        else:
-            self.check("no errors are told", not errors, "\n".join(errors))
+        self.check("no errors are told", not errors, "\n".join(errors))
 
     def connected(self, network):
         return self.client.path_connected("interop", self.server, network)
@@ -169,11 +184,12 @@ class Case:
     def lose(self, what, network, break_it, mend_it=lambda: None):
         """A path is lost under load, the other goes on, it returns."""
         before = self.reconnects(network)
-        break_it()
-        # One of ours may be back before anybody looks.
-        self.ktap.within(f"{self.name}: {what}: noticed", NOTICE_S,
-                         lambda: not self.connected(network) or self.reconnects(network) != before)
-        self.check(f"{what}: the other path goes on", self.moves(3 - network))
+        with self.left_alone(3 - network):
+            break_it()
+            # One of ours may be back before anybody looks.
+            self.ktap.within(f"{self.name}: {what}: noticed", NOTICE_S,
+                             lambda: not self.connected(network) or self.reconnects(network) != before)
+            self.check(f"{what}: the other path goes on", self.moves(3 - network))
         mend_it()
         self.greet()
         self.ktap.within(f"{self.name}: {what}: the path returns", RETURN_S, lambda: self.returned(network))
@@ -211,17 +227,43 @@ class Case:
         self.check("server back: the data are there", self.client.sha256(self.dev, 8) == digest)
 
 
+def attempt(ktap, rig, case, again):
+    """Whether the case is settled: it is not if it failed, the host is to blame, and it may be run again."""
+    error = None
+    ktap.begin()
+    try:
+        case.run()
+        rig.check()
+    except vmlib.Error as err:
+        error = err
+    if again and case.sent_again and (error or not ktap.all_held()):
+        ktap.note(error or "")
+        return False
+    ktap.count()
+    if error:
+        raise error
+    return True
+
+
 def body(ktap, rig):
     client, server = PAIR.split("-")
-    bed = hosts.Bed(rig, mem="640M", serve=False, client_system=system(rig, client, False),
-                    server_system=system(rig, server, "cross" in MORE))
-    ktap.note(f"client: {client} on {bed.client.vm.system.release}, "
-              f"server: {server} on {bed.server.vm.system.release}")
-    ours = [host for host, kind in ((bed.client, client), (bed.server, server)) if kind != "mainline"]
+    systems = {"client_system": system(rig, client, False), "server_system": system(rig, server, "cross" in MORE)}
     # How soon a loss is noticed is for other tests. What one sends late, the other must not take for one.
     options = hosts.PATIENT if client == "ours" else ""
+    bed = None
     for invalidate, paths in SETTINGS:
-        Case(ktap, bed, ours, options, "patient" in MORE, invalidate, paths).run()
+        for again in reversed(range(ATTEMPTS if "mainline" in PAIR else 1)):
+            bed = bed or hosts.Bed(rig, mem="640M", serve=False, **systems)
+            ours = [host for host, kind in ((bed.client, client), (bed.server, server)) if kind != "mainline"]
+            ktap.note(f"client: {client} on {bed.client.vm.system.release}, "
+                      f"server: {server} on {bed.server.vm.system.release}")
+            case = Case(ktap, bed, ours, options, "patient" in MORE, invalidate, paths)
+            if attempt(ktap, rig, case, again):
+                break
+            ktap.discard()
+            ktap.note(f"{case.name}: begun anew, rdma_rxe sent {case.sent_again} packets of the above again by itself")
+            rig.clear()
+            bed = None
 
 
 sys.exit(hosts.test(sum(CASES + (paths > 1) * (CASES_FAILOVER + CASES_RESTART) for _, paths in SETTINGS), body))
