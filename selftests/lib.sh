@@ -308,6 +308,7 @@ strerror() {
 	EUSERS) echo "Too many users" ;;
 	ECONNREFUSED) echo "Connection refused" ;;
 	EHOSTUNREACH) echo "No route to host" ;;
+	ESTALE) echo "Stale file handle" ;;
 	EALREADY) echo "Operation already in progress" ;;
 	EOPNOTSUPP) echo "Operation not supported" ;;
 	*) echo "unknown errno $1" ;;

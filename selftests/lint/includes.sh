@@ -32,6 +32,7 @@ allow_only() {
 	forbid $rnbd 'ulp/rtrs|rtrs/rtrs_format|/verbs/' "only rdma/rtrs.h of the transport"
 	forbid $rnbd/clt '/srv/' "the client does not know the server"
 	forbid $rnbd/srv '/clt/' "the server does not know the client"
+	forbid samples '[/"<](rtrs|rnbd)/|rtrs-srv|\.\./' "a sample has rdma/rtrs.h and its own"
 	for dir in $rtrs $rnbd; do
 		allow_only $dir/tests '<kunit/test\.h>|"\.\./proto/[a-z_]+\.h"|<(rtrs|rnbd)/[a-z_]+\.h>' \
 			"tests see proto only"

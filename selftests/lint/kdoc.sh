@@ -29,7 +29,7 @@ undocumented() {
 }
 
 {
-	find drivers include selftests/modules -name '*.[ch]' ! -path '*/tests/*' ! -path 'include/compat/*' |
+	find drivers include selftests/modules samples -name '*.[ch]' ! -path '*/tests/*' ! -path 'include/compat/*' |
 		sort | xargs -r "$kernel_doc" -none 2>&1 | grep -E 'warning|error'
 	for mod in $modules; do
 		undocumented "$farm" "$mod" ''

@@ -4,7 +4,8 @@
 # Nothing unfinished, nothing commented out, no BUG, no extern in a .c file.
 
 c_files() {
-	git ls-files -co --exclude-standard 'drivers/*.c' 'drivers/*.h' 'include/*.h' 'selftests/modules/*.[ch]'
+	git ls-files -co --exclude-standard 'drivers/*.c' 'drivers/*.h' 'include/*.h' 'selftests/modules/*.[ch]' \
+		'samples/*.[ch]'
 }
 
 bad=$(mktemp)

@@ -571,7 +571,7 @@ class System:
         self.cmdline = f"{DEBUG_CMDLINE} rtrs.slowness={self.slowness}" if slow else ""
         ours = [build_dir() / release / kind for kind in ("modules", "selftests")]
         by_name = {path.name: path for part in (ours if modules is None else modules)
-                   for path in pathlib.Path(part).glob("*.ko")}
+                   for pattern in ("*.ko", "samples/*/*.ko") for path in pathlib.Path(part).glob(pattern)}
         self.modules = sorted(by_name.values())
         self.programs = list((build_dir() / "tools").glob("rnbd"))
         self.tools = []             # of the host, more than every VM has
