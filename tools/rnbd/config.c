@@ -129,22 +129,26 @@ static const char *check_map_name(const char *name)
 			  MAX_MAP_NAME);
 }
 
-/* What there is to know of a kind of files. */
+/*
+ * What there is to know of a kind of files. The second directory is gone after a reboot: for a cluster, which
+ * says anew then what is to be where.
+ */
 static const struct kind {
-	const char *dir;
+	const char *dir[2];
 	const char *one;
 	const struct key *keys;
 	size_t nr_keys;
 	const char *(*check_name)(const char *name);
 } kinds[] = {
-	[CONFIG_EXPORTS] = { "/etc/rnbd/exports.d", "export", export_keys, ARRAY_SIZE(export_keys),
-			     value_export },
-	[CONFIG_MAPS] = { "/etc/rnbd/maps.d", "map", map_keys, ARRAY_SIZE(map_keys), check_map_name },
+	[CONFIG_EXPORTS] = { { "/etc/rnbd/exports.d", "/run/rnbd/exports.d" }, "export", export_keys,
+			     ARRAY_SIZE(export_keys), value_export },
+	[CONFIG_MAPS] = { { "/etc/rnbd/maps.d", "/run/rnbd/maps.d" }, "map", map_keys,
+			  ARRAY_SIZE(map_keys), check_map_name },
 };
 
 const char *config_dir(enum config_kind kind)
 {
-	return kinds[kind].dir;
+	return kinds[kind].dir[0];
 }
 
 static void wrong(struct config *config, const char *file, unsigned int line, const char *fmt, ...)
@@ -429,18 +433,26 @@ static void read_file(struct config *config, enum config_kind kind, const char *
 	read_line(&reader, text, line);
 }
 
-/* All *.conf of a kind. */
-void config_load(struct config *config, enum config_kind kind)
+static void load_dir(struct config *config, enum config_kind kind, const char *dir)
 {
-	struct words names = io_list("%s", kinds[kind].dir);
+	struct words names = io_list("%s", dir);
 	const char *dot;
 	size_t i;
 
 	for (i = 0; i < names.nr; i++) {
 		dot = strrchr(names.word[i], '.');
 		if (dot && !strcmp(dot, ".conf"))
-			read_file(config, kind, mem_printf("%s/%s", kinds[kind].dir, names.word[i]));
+			read_file(config, kind, mem_printf("%s/%s", dir, names.word[i]));
 	}
+}
+
+/* All *.conf of a kind. */
+void config_load(struct config *config, enum config_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds[kind].dir); i++)
+		load_dir(config, kind, kinds[kind].dir[i]);
 }
 
 static bool is_in(const char *file, const char *dir)
@@ -466,20 +478,29 @@ void config_load_file(struct config *config, const char *file)
 	}
 }
 
-/* Names of all sections of a kind, for those who complete a word. */
-struct words config_names(enum config_kind kind)
+static void add_names(struct words *names, const char *dir)
 {
-	struct words files = io_list("%s", kinds[kind].dir), names = { 0 };
+	struct words files = io_list("%s", dir);
 	char *text, *at, *end;
 	size_t i;
 
 	for (i = 0; i < files.nr; i++) {
-		text = io_read("%s/%s", kinds[kind].dir, files.word[i]);
+		text = io_read("%s/%s", dir, files.word[i]);
 		for (at = text; at && (at = strchr(at, '[')); at++) {
 			end = strpbrk(at, "]\n");
 			if (end && *end == ']' && (at == text || at[-1] == '\n'))
-				words_add(&names, mem_copy(at + 1, end - at - 1));
+				words_add(names, mem_copy(at + 1, end - at - 1));
 		}
 	}
+}
+
+/* Names of all sections of a kind, for those who complete a word. */
+struct words config_names(enum config_kind kind)
+{
+	struct words names = { 0 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds[kind].dir); i++)
+		add_names(&names, kinds[kind].dir[i]);
 	return names;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of /etc/rnbd/exports.d and /etc/rnbd/maps.d: sections [name] with lines key = value. What is
- * wrong with them is said at once, all of it; then nothing is done.
+ * Files of /etc/rnbd/exports.d and /etc/rnbd/maps.d, and below /run/rnbd: sections [name] with lines
+ * key = value. What is wrong with them is said at once, all of it; then nothing is done.
  */
 #ifndef RNBD_CONFIG_H
 #define RNBD_CONFIG_H
