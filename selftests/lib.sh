@@ -290,6 +290,7 @@ strerror() {
 	ENODEV) echo "No such device" ;;
 	EINVAL) echo "Invalid argument" ;;
 	EROFS) echo "Read-only file system" ;;
+	ENODATA) echo "No data available" ;;
 	ENOSPC) echo "No space left on device" ;;
 	ERANGE) echo "Numerical result out of range" ;;
 	ENAMETOOLONG) echo "File name too long" ;;

@@ -27,7 +27,7 @@ ABI = pathlib.Path("Documentation/ABI/testing")
 GUIDE = pathlib.Path("Documentation/admin-guide")
 GUIDE_TOO = [pathlib.Path("Documentation/failover.rst")]
 PAGES = [pathlib.Path("README.md"), *sorted(pathlib.Path("Documentation").rglob("*.rst")),
-         *sorted(pathlib.Path("tools/rnbd/man").glob("*.[1-8]"))]
+         *sorted(pathlib.Path("tools").glob("*/man/*.[1-8]"))]
 
 # Components of paths that are not ours.
 FOREIGN = {"sys", "class", "block", "module", "kernel", "debug", "parameters"}

@@ -14,7 +14,7 @@ import tempfile
 
 from messages import CONVERSION, GAP, STRING, arguments, unquote, without_comments
 
-TOPS = ("drivers/infiniband/ulp/rtrs", "drivers/block/rnbd", "include/rdma", "include/rtrs", "include/rnbd",
+TOPS = ("drivers/infiniband/ulp/rtrs", "drivers/infiniband/ulp/rtrs-perf", "drivers/block/rnbd", "include/rdma", "include/rtrs", "include/rnbd",
         "include/selftest")
 
 # What the kernel's headers say. PAGE_SIZE is that of x86, which the documentation tells too.
@@ -72,11 +72,11 @@ class Unit:
 
 def module_of(path):
     """Name of the module that a file belongs to, as in sysfs."""
-    part = re.match(r"drivers/(?:infiniband/ulp/(rtrs)|block/(rnbd))/(\w+)/", str(path))
+    part = re.match(r"drivers/(?:infiniband/ulp/(rtrs(?:-perf)?)|block/(rnbd))/(\w+)/", str(path))
     if not part:
         return None
     side = {"clt": "client", "srv": "server"}.get(part[3], "core")
-    return f"{part[1] or part[2]}_{side}"
+    return f"{part[1] or part[2]}_{side}".replace("-", "_")
 
 
 def top_level(text):

@@ -5,7 +5,7 @@
 #
 # What include/rdma/rtrs.h declares is exported. rtrs-client and rtrs-server
 # export nothing else, rtrs-core nothing else that another module does not use,
-# rnbd nothing. What rtrs.h declares is exported plainly, as mainline does, the
+# rnbd and rtrs-perf nothing. What rtrs.h declares is exported plainly, as mainline does, the
 # rest is GPL-only.
 
 farm=$1
@@ -20,7 +20,7 @@ exported_by() {
 
 {
 	[ -s "$symvers" ] || echo "no $symvers"
-	awk -F'\t' '$3 ~ /rnbd-/ { print $2 ": exported by " $3 }' "$symvers"
+	awk -F'\t' '$3 ~ /(rnbd|rtrs-perf)-/ { print $2 ": exported by " $3 }' "$symvers"
 	api_functions >"$farm/.api"
 	awk -F'\t' 'NR == FNR { api[$1] = 1; next }
 		{ want = $2 in api ? "EXPORT_SYMBOL" : "EXPORT_SYMBOL_GPL" }

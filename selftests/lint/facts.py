@@ -35,6 +35,8 @@ KEYS = {
     "rnbd_options_keys": [("/sys/class/rnbd-client/ctl/map_device", None)],
     "rnbd_offer_keys": [("/sys/class/rnbd-server/ctl/export_device", None),
                         ("/sys/class/rnbd-server/ctl/unexport_device", 1)],
+    "rtrs_perf_session_keys": [("/sys/kernel/debug/rtrs-perf-client/session", None)],
+    "rtrs_perf_run_keys": [("/sys/kernel/debug/rtrs-perf-client/run", None)],
 }
 
 # Other ways to make files, which nothing here can read.
@@ -452,9 +454,16 @@ class Facts:
                 if called.startswith("debugfs_create_file") and unit.module:
                     name = literal_of(args[0])
                     if name and root.split("/")[-2] in self.names:
-                        self.add(root + name, Fact(str(unit.path), args[1]))
+                        fact = Fact(str(unit.path), args[1])
+                        self.take_debugfs_range(unit, fact, args[4].strip("& "))
+                        self.add(root + name, fact)
                     else:
                         self.complain(unit.path, f"file of debugfs that cannot be read: {args[0]}")
+
+    def take_debugfs_range(self, unit, fact, fops):
+        """What a file of debugfs takes, by its method."""
+        for found, _ in unit.find(rf"struct file_operations {fops}\s*=\s*\{{[^}}]*\.\s*write\s*=\s*(\w+)"):
+            self.take_range(fact, unit.functions.get(found[1]), {}, fact.where)
 
     def fault_mode(self):
         """Mode of all fault points."""

@@ -5,6 +5,7 @@
 # leaves no symbol: types, macros and inline functions.
 
 rtrs=drivers/infiniband/ulp/rtrs
+perf=drivers/infiniband/ulp/rtrs-perf
 rnbd=drivers/block/rnbd
 
 # forbid <directory> <extended regular expression of include lines> <why>
@@ -21,7 +22,7 @@ allow_only() {
 
 {
 	pure='"[a-z_]+\.h"|<rtrs/rtrs_(format|timing)\.h>|<rnbd/rnbd_format\.h>'
-	for dir in $rtrs/proto $rnbd/proto; do
+	for dir in $rtrs/proto $perf/proto $rnbd/proto; do
 		allow_only $dir "$pure" "proto includes proto_env.h, formats, rtrs_timing.h and its own" |
 			grep -v '/proto_env\.h:'
 	done
@@ -29,11 +30,13 @@ allow_only() {
 		grep -v '/main\.c:.*<rdma/rtrs\.h>'	# its part of the API
 	forbid $rtrs/clt '/srv/|rnbd' "the client does not know these"
 	forbid $rtrs/srv '/clt/|rnbd' "the server does not know these"
-	forbid $rnbd 'ulp/rtrs|rtrs/rtrs_format|/verbs/' "only rdma/rtrs.h of the transport"
-	forbid $rnbd/clt '/srv/' "the client does not know the server"
-	forbid $rnbd/srv '/clt/' "the server does not know the client"
+	for dir in $perf $rnbd; do
+		forbid $dir 'ulp/rtrs|rtrs/rtrs_format|/verbs/' "only rdma/rtrs.h of the transport"
+		forbid $dir/clt '/srv/' "the client does not know the server"
+		forbid $dir/srv '/clt/' "the server does not know the client"
+	done
 	forbid samples '[/"<](rtrs|rnbd)/|rtrs-srv|\.\./' "a sample has rdma/rtrs.h and its own"
-	for dir in $rtrs $rnbd; do
+	for dir in $rtrs $perf $rnbd; do
 		allow_only $dir/tests '<kunit/test\.h>|"\.\./proto/[a-z_]+\.h"|<(rtrs|rnbd)/[a-z_]+\.h>' \
 			"tests see proto only"
 	done

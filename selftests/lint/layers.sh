@@ -6,8 +6,8 @@
 # Exact dependencies, from the objects: each undefined symbol is matched to the
 # object that defines it. An edge is allowed
 #   within a directory, to an object listed before it in Kbuild;
-#   to a lower layer: proto < verbs < clt, srv; rnbd/proto < rnbd/clt, rnbd/srv;
-#   from rnbd to what include/rdma/rtrs.h declares.
+#   to a lower layer: proto < verbs < clt, srv; rnbd/proto < rnbd/clt, rnbd/srv, and so in rtrs-perf;
+#   from rnbd and rtrs-perf to what include/rdma/rtrs.h declares.
 # So clt and srv never see each other, and no two files call each other.
 
 farm=$1
@@ -44,6 +44,8 @@ function allowed(a, b,   la, lb) {
 		return la ~ /rtrs\/(verbs|clt|srv)$/
 	if (lb ~ /rtrs\/verbs$/)
 		return la ~ /rtrs\/(clt|srv)$/
+	if (lb ~ /rtrs-perf\/proto$/)
+		return la ~ /rtrs-perf\/(clt|srv)$/
 	return lb ~ /rnbd\/proto$/ && la ~ /rnbd\/(clt|srv)$/
 }
 
@@ -53,7 +55,7 @@ END {
 		b = ((from_mod[i], sym[i]) in within) ? within[from_mod[i], sym[i]] : anywhere[sym[i]]
 		if (b == "" || a == b)
 			continue
-		if (a ~ /\/rnbd\// && b ~ /\/rtrs\// ? sym[i] in api : allowed(a, b))
+		if (a ~ /\/(rnbd|rtrs-perf)\// && b ~ /\/rtrs\// ? sym[i] in api : allowed(a, b))
 			continue
 		printf "%s uses %s of %s\n", a, sym[i], b
 	}

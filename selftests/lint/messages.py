@@ -16,7 +16,7 @@ import re
 import sys
 
 PAGE = pathlib.Path("Documentation/admin-guide/troubleshooting.rst")
-SOURCES = ("drivers/infiniband/ulp/rtrs", "drivers/block/rnbd")
+SOURCES = ("drivers/infiniband/ulp/rtrs", "drivers/infiniband/ulp/rtrs-perf", "drivers/block/rnbd")
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 
@@ -121,7 +121,8 @@ class Source:
         if not match:
             return None
         side = {"clt": "client", "srv": "server"}.get(self.path.parent.name, "?")
-        return (f"rnbd_{side}" if match[1] else "") + match[2]
+        ulp = self.path.parent.parent.name.replace("-", "_")
+        return (f"{ulp}_{side}" if match[1] else "") + match[2]
 
 
 def parse_format(expression, params):

@@ -14,4 +14,4 @@ api_functions() {
 		grep -v '^rtrs_[a-z_]*_t$' | sort -u
 }
 
-modules='rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server'
+modules='rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server rtrs-perf-client rtrs-perf-server'

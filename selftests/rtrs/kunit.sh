@@ -9,11 +9,11 @@
 . "$(dirname "$0")/../lib.sh"
 
 RESULTS=$DEBUGFS/kunit
-SUITES=14
+SUITES=17
 
 # suites: those of our modules that have run
 suites() {
-	(cd $RESULTS && grep -l '# module: r[tn]\(rs\|bd\)_kunit' ./*/results) | cut -d/ -f2
+	(cd $RESULTS && grep -l '# module: r[tn]\(rs\|rs_perf\|bd\)_kunit' ./*/results) | cut -d/ -f2
 }
 
 # cases <suite>: "ok <case>" or "not ok <case>" for each, without what they are made of
@@ -28,8 +28,9 @@ whole() {
 
 modprobe -n -q rtrs-kunit || skip_all "needs rtrs-kunit (make test-modules on a kernel with KUnit)"
 must debugfs_up
-defer "module_gone rtrs-kunit rnbd-kunit"
+defer "module_gone rtrs-kunit rtrs-perf-kunit rnbd-kunit"
 must modprobe rtrs-kunit
+must modprobe rtrs-perf-kunit
 must modprobe rnbd-kunit
 
 ktap_plan $((1 + SUITES + $(for suite in $(suites); do cases "$suite"; done | wc -l)))
