@@ -41,16 +41,18 @@ test-modules: modules
 drivers/%.o: FORCE
 	+@$(kbuild) $@
 
-## tools		Build the command-line tool: build/tools/rnbd
+## tools		Build the command-line tools: build/tools/rnbd, build/tools/rtrs-perf
 tools:
 	@tools/deps tools
 	@$(MAKE) -s -C tools/rnbd
+	@$(MAKE) -s -C tools/rtrs-perf
 
-## check	Run the unit tests of the pure code, the tool and the bench in user space, under 30 s
+## check	Run the unit tests of the pure code, the tools and the bench in user space, under 30 s
 check: tools
 	@tools/deps check
 	@$(MAKE) -s -C selftests/unit check
 	@$(MAKE) -s -C tools/rnbd check
+	@$(MAKE) -s -C tools/rtrs-perf check
 	@cd selftests/bench && python3 -B test_figures.py
 
 ## fuzz		Run the decoders against libFuzzer without end, in user space
@@ -114,6 +116,7 @@ clean:
 	rm -rf $(build_dir)
 	@$(MAKE) -s -C selftests clean
 	@$(MAKE) -s -C tools/rnbd clean
+	@$(MAKE) -s -C tools/rtrs-perf clean
 
 ## help		This text
 help:

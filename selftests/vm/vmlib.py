@@ -573,7 +573,7 @@ class System:
         by_name = {path.name: path for part in (ours if modules is None else modules)
                    for pattern in ("*.ko", "samples/*/*.ko") for path in pathlib.Path(part).glob(pattern)}
         self.modules = sorted(by_name.values())
-        self.programs = list((build_dir() / "tools").glob("rnbd"))
+        self.programs = [path for name in ("rnbd", "rtrs-perf") for path in (build_dir() / "tools").glob(name)]
         self.tools = []             # of the host, more than every VM has
         self.directory = directory
         self._initrd = None

@@ -13,6 +13,8 @@
 #define RNBD_VERSION "unknown"
 #endif
 
+const char program_name[] = "rnbd";
+
 const struct command commands[] = {
 	{
 		"map", "SERVER:DEVICE...", "spPaqtIMTRCw46nj", "", "map devices of a server",

@@ -20,7 +20,7 @@ void *mem_alloc(size_t bytes)
 	struct block *block = calloc(1, sizeof(*block) + bytes);
 
 	if (!block) {
-		fputs("rnbd: out of memory\n", stderr);
+		fprintf(stderr, "%s: out of memory\n", program_name);
 		exit(ST_NOT_READY);
 	}
 	block->next = blocks;

@@ -43,7 +43,8 @@ void table_none(struct table *table)
 	table_cell(table)->there = false;
 }
 
-static void json_string(const char *text)
+/* A string of JSON. */
+void json_string(const char *text)
 {
 	putchar('"');
 	for (; *text; text++) {

@@ -44,6 +44,8 @@ void table_print(const struct table *table, const struct args *args);
 void object_print(const struct table *object, const char *key, const struct table *part,
 		  const struct args *args);
 
+void json_string(const char *text);
+
 bool units_valid(const char *units);
 const char *units_format(unsigned long long bytes, const char *units);
 const char *units_parse(const char *text, unsigned long long *bytes);

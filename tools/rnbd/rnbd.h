@@ -9,6 +9,9 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
+/* In front of what is complained about; each program has its own, in main.c. */
+extern const char program_name[];
+
 /* Exit status; rnbd(8) has the same list. */
 enum status {
 	ST_OK,

@@ -47,7 +47,7 @@ const char *words_join(const struct words *words, const char *between)
 
 static void complain(const char *kind, const char *fmt, va_list args)
 {
-	fprintf(stderr, "rnbd%s%s: %s%s\n", *fail_command ? " " : "", fail_command, kind,
+	fprintf(stderr, "%s%s%s: %s%s\n", program_name, *fail_command ? " " : "", fail_command, kind,
 		mem_vprintf(fmt, args));
 }
 
