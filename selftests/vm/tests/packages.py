@@ -38,7 +38,7 @@ NEXT = "linux-image-6.12-amd64 linux-headers-6.12-amd64"
 BASE_DAYS = 7           # the archive moves on
 DISK_MB = 6144
 
-MODULES = "rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server".split()
+MODULES = "rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server rtrs-perf-client rtrs-perf-server".split()
 SIGNER = "DKMS module signing key"
 ULP = "/usr/local/src/ulp"
 
