@@ -26,6 +26,9 @@ struct option {
 	const char *help;
 };
 
+/* In commands' lists of letters; what is typed is -w, which is --wait elsewhere. */
+#define WATCH	'W'
+
 #define FIELD(field)	offsetof(struct args, field)
 
 static const struct option options[] = {
@@ -61,12 +64,24 @@ static const struct option options[] = {
 	{ 'u', "units", "UNIT", OPT_TEXT, FIELD(units),
 	  "sizes in b, k, m, g, t, p or s (sectors); h: what fits (default)" },
 	{ 'n', "dry-run", NULL, OPT_FLAG, FIELD(dry_run), "only print what would be written where" },
+	{ WATCH, "watch", "SECONDS", OPT_TEXT, FIELD(watch),
+	  "print what was counted in each interval of so long" },
+	{ 'c', "count", "N", OPT_TEXT, FIELD(count), "end after so many intervals" },
+	{ 'O', "openmetrics", NULL, OPT_FLAG, FIELD(openmetrics), "print all in the format OpenMetrics" },
+	{ 'x', "prometheus", NULL, OPT_FLAG, FIELD(prometheus),
+	  "the same in the text format of Prometheus, for node_exporter" },
+	{ 'o', "output", "FILE", OPT_TEXT, FIELD(output), "write these two to a file, which is replaced at once" },
 	{ 'h', "help", NULL, OPT_FLAG, FIELD(help), "this text" },
 };
 
 static bool option_taken(const struct command *cmd, const struct option *option)
 {
 	return option->letter == 'h' || strchr(cmd->options, option->letter);
+}
+
+static char option_letter(const struct option *option)
+{
+	return option->letter == WATCH ? 'w' : option->letter;
 }
 
 static void usage_hint(const struct command *cmd)
@@ -108,7 +123,7 @@ static const struct option *option_by_letter(const struct command *cmd, char let
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(options); i++)
-		if (option_taken(cmd, &options[i]) && options[i].letter == letter)
+		if (option_taken(cmd, &options[i]) && option_letter(&options[i]) == letter)
 			return &options[i];
 	return NULL;
 }
@@ -280,7 +295,7 @@ void args_help(const struct command *cmd)
 		if (!option_taken(cmd, option))
 			continue;
 		name = option->value ? mem_printf("%s=%s", option->name, option->value) : option->name;
-		printf("  -%c, --%-25s %s\n", option->letter, name, option->help);
+		printf("  -%c, --%-25s %s\n", option_letter(option), name, option->help);
 	}
 }
 

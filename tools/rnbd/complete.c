@@ -36,6 +36,24 @@ static struct words devices_and_sessions(void)
 	return found;
 }
 
+static struct words devices_sessions_and_paths(void)
+{
+	struct words found = devices_and_sessions(), sessions, paths;
+	static const char *const classes[] = { CLT_CLASS, SRV_CLASS };
+	size_t i, j, k;
+
+	for (i = 0; i < ARRAY_SIZE(classes); i++) {
+		sessions = io_list("%s", classes[i]);
+		for (j = 0; j < sessions.nr; j++) {
+			paths = io_list("%s/%s/paths", classes[i], sessions.word[j]);
+			for (k = 0; k < paths.nr; k++)
+				if (!words_have(&found, paths.word[k]))
+					words_add(&found, paths.word[k]);
+		}
+	}
+	return found;
+}
+
 static struct words devices(void)
 {
 	struct mapped_list list = mapped_load();
@@ -72,6 +90,8 @@ struct words complete_words(char kind, const struct words *before)
 		return io_list(CLT_CLASS);
 	case 'S':
 		return devices_and_sessions();
+	case 'T':
+		return devices_sessions_and_paths();
 	case 'p':
 		return io_list(CLT_CLASS "/%s/paths", before->word[0]);
 	case 'e':

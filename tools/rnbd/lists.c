@@ -87,15 +87,6 @@ static const struct column export_columns[] = {
 	{ "device_path", "AS", COL_TEXT },
 };
 
-/* Counters are never negative where there are any. */
-static void table_count(struct table *table, long long number)
-{
-	if (number < 0)
-		table_none(table);
-	else
-		table_number(table, number);
-}
-
 static void add_mapped(struct table *table, const struct mapped *dev,
 		       const struct session_list *sessions)
 {

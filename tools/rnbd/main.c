@@ -84,6 +84,14 @@ const struct command commands[] = {
 		"The last connected path of a session with devices is kept unless --force is given.",
 		1, ANY_NUMBER, cmd_disconnect,
 	}, {
+		"stats", "[DEVICE|SESSION|PATH]", "WcjHuOxo", "T", "figures of sessions and paths",
+		"Print what sessions and their paths have counted since their counters were reset; with --watch\n"
+		"what they count in each interval. With a DEVICE that of its session, on the client; with a SESSION\n"
+		"or a PATH only that of these. What the modules at hand do not count is -.\n\n"
+		"Percentiles are of the time from when a request was submitted until it was answered, read from\n"
+		"a histogram whose steps are a factor of two.",
+		0, 1, cmd_stats,
+	}, {
 		"exports", "", "jHu", "", "list devices that clients have open here",
 		"List the devices of this host that clients have open.",
 		0, 0, cmd_exports,

@@ -12,7 +12,26 @@ struct block {
 	max_align_t data[];
 };
 
-static struct block *blocks;
+static struct mem_pool all, *current = &all;
+
+/* Where memory comes from now; NULL: it stays. Returns where it came from before. */
+struct mem_pool *mem_use(struct mem_pool *pool)
+{
+	struct mem_pool *before = current;
+
+	current = pool ? pool : &all;
+	return before;
+}
+
+void mem_empty(struct mem_pool *pool)
+{
+	struct block *block;
+
+	while ((block = pool->blocks)) {
+		pool->blocks = block->next;
+		free(block);
+	}
+}
 
 /* Zeroed memory, or the end. */
 void *mem_alloc(size_t bytes)
@@ -23,8 +42,8 @@ void *mem_alloc(size_t bytes)
 		fprintf(stderr, "%s: out of memory\n", program_name);
 		exit(ST_NOT_READY);
 	}
-	block->next = blocks;
-	blocks = block;
+	block->next = current->blocks;
+	current->blocks = block;
 	return block->data;
 }
 

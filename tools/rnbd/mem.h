@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory of a process that lives for one command: nothing is given back before it ends.
+ * Memory of a process that lives for one command: nothing is given back before it ends. What does
+ * the same again and again takes it from a pool, and empties that.
  */
 #ifndef RNBD_MEM_H
 #define RNBD_MEM_H
@@ -8,6 +9,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+struct mem_pool {
+	struct block *blocks;
+};
+
+struct mem_pool *mem_use(struct mem_pool *pool);
+void mem_empty(struct mem_pool *pool);
 void *mem_alloc(size_t bytes);
 char *mem_copy(const char *text, size_t len);
 char *mem_vprintf(const char *fmt, va_list args);

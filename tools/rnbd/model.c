@@ -115,33 +115,36 @@ static void gaps_read(struct path_stats *stats, const char *text)
 {
 	long long nr, last_ms, longest_ms;
 
-	if (sscanf(text, "%lld %lld %lld", &nr, &last_ms, &longest_ms) != 3 || !nr)
+	if (sscanf(text, "%lld %lld %lld", &nr, &last_ms, &longest_ms) != 3)
+		return;
+	stats->gaps = nr;
+	if (!nr)
 		return;
 	stats->last_gap_ns = last_ms * 1000000;
 	stats->longest_gap_ns = longest_ms * 1000000;
 }
 
-static void stats_read(struct path *path, bool server)
+/* From the directory of a path, or of its session. */
+static void stats_read(struct path_stats *stats, const char *dir, bool server)
 {
-	struct path_stats *stats = &path->stats;
 	const char *text;
 
-	*stats = (struct path_stats){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
-	text = io_read("%s/stats/rdma", path->dir);
+	*stats = (struct path_stats){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	text = io_read("%s/stats/rdma", dir);
 	if (text)
 		sscanf(text, "%lld %lld %lld %lld %lld %lld", &stats->reads, &stats->read_bytes,
 		       &stats->writes, &stats->write_bytes, &stats->inflight, &stats->failovers);
 	if (server)
 		return;
-	text = io_read("%s/stats/reconnects", path->dir);
+	text = io_read("%s/stats/reconnects", dir);
 	if (text)
 		sscanf(text, "%lld %lld", &stats->reconnects, &stats->failed_reconnects);
-	stats->timeouts = io_read_number(-1, "%s/stats/timeouts", path->dir);
-	stats->latency_ns = io_read_number(-1, "%s/cur_latency", path->dir);
-	text = io_read("%s/stats/fences", path->dir);
+	stats->timeouts = io_read_number(-1, "%s/stats/timeouts", dir);
+	stats->latency_ns = io_read_number(-1, "%s/cur_latency", dir);
+	text = io_read("%s/stats/fences", dir);
 	if (text)
 		sscanf(text, "%lld %lld", &stats->fences, &stats->fences_unanswered);
-	text = io_read("%s/stats/failovers", path->dir);
+	text = io_read("%s/stats/failovers", dir);
 	if (text)
 		gaps_read(stats, text);
 }
@@ -156,7 +159,7 @@ static void path_read(struct session *sess, const char *name)
 	path.hca_port = io_read("%s/hca_port", path.dir);
 	/* A path of the server is there while it serves. */
 	path.state = sess->server ? "connected" : io_read("%s/state", path.dir);
-	stats_read(&path, sess->server);
+	stats_read(&path.stats, path.dir, sess->server);
 	if (path.state && !strcmp(path.state, "connected"))
 		sess->nr_connected++;
 	*MEM_ADD(sess->path, sess->nr_paths) = path;
@@ -179,6 +182,7 @@ static struct session session_read(const char *name, bool server)
 	sess.max_reconnects = io_read("%s/max_reconnect_attempts", sess.dir);
 	for (nr = 0; nr < NR_TIMINGS; nr++)
 		sess.timing[nr] = io_read("%s/%s", sess.dir, timings[nr].name);
+	stats_read(&sess.stats, sess.dir, server);
 	for (i = 0; i < paths.nr; i++)
 		path_read(&sess, paths.word[i]);
 	return sess;
@@ -250,7 +254,7 @@ static bool address_is(const char *address, const char *name)
 }
 
 /* SRC@DST with or without "ip:", or one address. */
-static bool path_is(const struct path *path, const char *name)
+bool path_is(const struct path *path, const char *name)
 {
 	const char *at = strchr(name, '@');
 

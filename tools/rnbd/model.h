@@ -28,11 +28,11 @@ struct mapped_list {
 	size_t nr;
 };
 
-/* Counters of a path, -1 where there are none. */
+/* Counters of a path, or those that its session has too; -1 where there are none. */
 struct path_stats {
 	long long reads, read_bytes, writes, write_bytes, inflight, failovers;
 	long long reconnects, failed_reconnects, timeouts, latency_ns;
-	long long fences, fences_unanswered, last_gap_ns, longest_gap_ns;
+	long long fences, fences_unanswered, gaps, last_gap_ns, longest_gap_ns;
 };
 
 struct path {
@@ -48,6 +48,7 @@ struct session {
 	bool server;
 	const char *policy, *max_reconnects;
 	const char *timing[NR_TIMINGS];
+	struct path_stats stats;
 	struct path *path;
 	size_t nr_paths, nr_connected;
 };
@@ -87,6 +88,7 @@ const struct session *session_find(const struct session_list *list, const char *
 enum status session_get(struct session_list *list, bool server, const char *name,
 			const struct session **sess);
 size_t session_devices(const struct session *sess);
+bool path_is(const struct path *path, const char *name);
 enum status path_get(const struct session *sess, const char *name, const struct path **path);
 struct export_list exports_load(void);
 struct declared_list declared_load(void);

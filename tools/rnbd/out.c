@@ -37,6 +37,15 @@ void table_digits(struct table *table, const char *digits)
 		table_none(table);
 }
 
+/* Counters are never negative where there are any. */
+void table_count(struct table *table, long long number)
+{
+	if (number < 0)
+		table_none(table);
+	else
+		table_number(table, number);
+}
+
 /* A value that there is not, as of an attribute that these modules lack. */
 void table_none(struct table *table)
 {
@@ -44,28 +53,34 @@ void table_none(struct table *table)
 }
 
 /* A string of JSON. */
-void json_string(const char *text)
+const char *json_quoted(const char *text)
 {
-	putchar('"');
+	char *quoted = mem_alloc(6 * strlen(text) + 3), *to = quoted;
+
+	*to++ = '"';
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
+			to += sprintf(to, "\\%c", *text);
 		else if ((unsigned char)*text < ' ')
-			printf("\\u%04x", *text);
+			to += sprintf(to, "\\u%04x", *text);
 		else
-			putchar(*text);
+			*to++ = *text;
 	}
-	putchar('"');
+	*to = '"';
+	return quoted;
 }
 
 static void json_cell(const struct column *column, const struct cell *cell)
 {
-	json_string(column->key);
-	fputs(": ", stdout);
+	printf("%s: ", json_quoted(column->key));
 	if (!cell->there)
 		fputs("null", stdout);
 	else if (column->kind == COL_TEXT)
-		json_string(cell->text);
+		fputs(json_quoted(cell->text), stdout);
+	else if (column->kind == COL_JSON)
+		fputs(cell->text, stdout);
+	else if (column->kind == COL_MILLI)
+		printf("%.3f", cell->number / 1e3);
 	else
 		printf("%lld", cell->number);
 }
@@ -107,6 +122,8 @@ static const char *cell_shown(const struct column *column, const struct cell *ce
 	/* 0: not measured yet */
 	if (column->kind == COL_NS)
 		return cell->number ? mem_printf("%.3fms", cell->number / 1e6) : "-";
+	if (column->kind == COL_MILLI)
+		return mem_printf(cell->number < 9950 ? "%.1f" : "%.0f", cell->number / 1e3);
 	return mem_printf("%lld", cell->number);
 }
 
@@ -127,18 +144,22 @@ static void line_print(const struct table *table, const struct cell *row, const 
 		       const struct args *args)
 {
 	const struct column *column = table->columns;
+	size_t i, shown_columns = table->nr_columns;
 	const char *shown;
-	size_t i;
 
-	for (i = 0; i < table->nr_columns; i++, column++) {
+	while (!column[shown_columns - 1].head)
+		shown_columns--;
+	for (i = 0; i < shown_columns; i++, column++) {
+		if (!column->head)
+			continue;
 		shown = row ? cell_shown(column, &row[i], args->units) : column->head;
 		if (column->kind != COL_TEXT)
 			printf("%*s", width[i], shown);
-		else if (i + 1 < table->nr_columns)
+		else if (i + 1 < shown_columns)
 			printf("%-*s", width[i], shown);
 		else
 			fputs(shown, stdout);
-		fputs(i + 1 < table->nr_columns ? "  " : "\n", stdout);
+		fputs(i + 1 < shown_columns ? "  " : "\n", stdout);
 	}
 }
 
@@ -148,7 +169,8 @@ static void table_lines(const struct table *table, const struct args *args)
 	size_t i;
 
 	for (i = 0; i < table->nr_columns; i++)
-		width[i] = column_width(table, i, args);
+		if (table->columns[i].head)
+			width[i] = column_width(table, i, args);
 	if (!args->noheaders)
 		line_print(table, NULL, width, args);
 	for (i = 0; i < table->nr; i += table->nr_columns)

@@ -12,9 +12,14 @@ enum column_kind {
 	COL_NUMBER,
 	COL_BYTES,
 	COL_NS,
+	COL_MILLI,		/* thousandths */
+	COL_JSON,		/* text that is JSON already */
 };
 
-/* A column is known by its key in JSON, which has bytes and nanoseconds, and by its head elsewhere. */
+/*
+ * A column is known by its key in JSON, which has bytes and nanoseconds, and by its head elsewhere.
+ * One without a head is in JSON only.
+ */
 struct column {
 	const char *key;
 	const char *head;
@@ -39,13 +44,13 @@ struct table {
 void table_text(struct table *table, const char *text);
 void table_number(struct table *table, long long number);
 void table_digits(struct table *table, const char *digits);
+void table_count(struct table *table, long long number);
 void table_none(struct table *table);
 void table_print(const struct table *table, const struct args *args);
 void object_print(const struct table *object, const char *key, const struct table *part,
 		  const struct args *args);
 
-void json_string(const char *text);
-
+const char *json_quoted(const char *text);
 bool units_valid(const char *units);
 const char *units_format(unsigned long long bytes, const char *units);
 const char *units_parse(const char *text, unsigned long long *bytes);

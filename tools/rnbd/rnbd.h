@@ -36,7 +36,9 @@ const char *words_join(const struct words *words, const char *between);
 /* What a command line says. */
 struct args {
 	bool json, noheaders, dry_run, force, all, server, ipv4, ipv6, help;
+	bool openmetrics, prometheus;
 	const char *units, *session, *access, *port, *poll_queues, *no_path_timeout, *wait;
+	const char *watch, *count, *output;
 	const char *timing[NR_TIMINGS];
 	struct words paths;
 	struct words words;
@@ -44,8 +46,8 @@ struct args {
 
 /*
  * A command. Its options are letters of the table in args.c; complete says what its words are:
- * d a mapped device, s a session of the client, S one of either side, p a path of the session
- * before it, e an exported device, x a session that has it open, r client or server, c exports or
+ * d a mapped device, s a session of the client, S a device or a session of either side, T these or a
+ * path, p a path of the session before it, e an exported device, x a session that has it open, r client or server, c exports or
  * map, m a map of the files if that was map; the last one may repeat.
  */
 struct command {
@@ -78,6 +80,7 @@ enum status cmd_reconnect(const struct args *args);
 enum status cmd_disconnect(const struct args *args);
 enum status cmd_exports(const struct args *args);
 enum status cmd_close(const struct args *args);
+enum status cmd_stats(const struct args *args);
 enum status cmd_check(const struct args *args);
 enum status cmd_config_check(const struct args *args);
 enum status cmd_config_apply(const struct args *args);

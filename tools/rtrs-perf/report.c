@@ -26,16 +26,16 @@ static void json_head(const struct perf_args *args, const struct perf_session *s
 
 	printf("{\n  \"op\": \"%s\",\n  \"mode\": \"%s\",\n  \"session\": ", args->write ? "write" : "read",
 	       args->latency ? "lat" : "bw");
-	json_string(sess->name);
+	fputs(json_quoted(sess->name), stdout);
 	fputs(",\n  \"paths\": [", stdout);
 	for (i = 0; i < sess->paths.nr; i++) {
 		fputs(i ? ", " : "", stdout);
-		json_string(sess->paths.word[i]);
+		fputs(json_quoted(sess->paths.word[i]), stdout);
 	}
 	fputs("],\n  \"policy\": ", stdout);
-	json_string(sess->policy);
+	fputs(json_quoted(sess->policy), stdout);
 	fputs(",\n  \"cpus\": ", stdout);
-	json_string(sess->cpus);
+	fputs(json_quoted(sess->cpus), stdout);
 	printf(",\n  \"depth\": %lld,\n  \"max_io_size\": %lld,\n  \"queue_depth\": %lld,\n  \"results\": [",
 	       sess->depth, sess->max_io_size, sess->queue_depth);
 }

@@ -12,6 +12,8 @@
  *	readonly <end of a file name>	no permission to write the file
  *	write <end of a file name> <pattern of the text> <errno name> <shell command>
  *					what comes of a write; the first line that fits counts
+ *	tick <shell command>		what happens while the tool waits for the first time, the second ...; with
+ *					any of these the clock stands still but for the time that is waited for
  *
  * Each write is told on stdout, and one that no line speaks of ends the test.
  */
@@ -28,6 +30,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_WORDS	12
@@ -45,12 +48,16 @@ int __wrap_getsockname(int sock, struct sockaddr *addr, socklen_t *len);
 ssize_t __wrap_send(int sock, const void *data, size_t len, int flags);
 int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout);
 ssize_t __wrap_recv(int sock, void *data, size_t len, int flags);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *left);
 
 int __real_access(const char *file, int mode);
 int __real_stat(const char *file, struct stat *st);
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
 		       struct addrinfo **found);
 void __real_freeaddrinfo(struct addrinfo *list);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 /* Where the last socket leads, and whether what was sent there arrives. */
 static char peer[INET6_ADDRSTRLEN];
@@ -333,4 +340,51 @@ ssize_t __wrap_recv(int sock, void *data, size_t len, int flags)
 	(void)flags;
 	errno = ECONNREFUSED;
 	return -1;
+}
+
+/* The clock of a scenario with ticks. */
+static struct timespec fake_now = { .tv_sec = 1000 };
+static int ticks;
+
+static int is_ticking(void)
+{
+	struct line line;
+	FILE *file = NULL;
+
+	if (!next_line(&file, "tick", 2, &line))
+		return 0;
+	fclose(file);
+	return 1;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	if (!is_ticking())
+		return __real_clock_gettime(clock, now);
+	*now = fake_now;
+	return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+			   struct timespec *left)
+{
+	FILE *file = NULL;
+	struct line line;
+	int nr = ticks++;
+
+	(void)clock;
+	(void)flags;
+	(void)left;
+	fflush(stdout);
+	fake_now = *until;
+	while (next_line(&file, "tick", 2, &line)) {
+		if (nr--)
+			continue;
+		fclose(file);
+		if (system(line.word[1]))
+			abort();
+		return 0;
+	}
+	fprintf(stderr, "scenario: no more ticks\n");
+	abort();
 }

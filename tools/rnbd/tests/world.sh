@@ -35,3 +35,26 @@ kmsg() {
 	mkdir -p "$RNBD_ROOT/dev"
 	echo "$1,100,2000000,-;$2" >>"$RNBD_ROOT/dev/kmsg"
 }
+
+# in_path <number>: go to a path of the client's session
+in_path() {
+	cd "$RNBD_ROOT/sys/class/rtrs-client/alpha@storage/paths/ip:10.$1.0.1@ip:10.$1.0.2" || exit
+}
+
+# rdma <numbers>
+rdma() {
+	echo "$@" >stats/rdma
+}
+
+# done_in <file> <bucket> <requests> <microseconds of each>: what they count, on the path and in its session
+done_in() {
+	for file in "stats/$1" "../../stats/$1"; do
+		awk -v bucket="$2" -v nr="$3" -v us="$4" '
+			/^total / { $2 += nr; $3 += nr * us; $(4 + bucket) += nr }
+			{ print }' "$file" >"$file.new" && mv "$file.new" "$file"
+	done
+}
+
+reset_latency() {
+	sed -i 's/ [0-9][0-9]*/ 0/g' stats/latency_read stats/latency_write
+}
