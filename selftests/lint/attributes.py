@@ -210,6 +210,8 @@ def check_tables(documented):
     for page in sorted(GUIDE.glob("*.rst")):
         for table in tables(page):
             columns = [name for name in ("default", "range", "unit") if name in table.head]
+            if table.head[0] == "metric":       # what the tool makes of files; its own tests look at that table
+                continue
             for number, cells in table.rows if columns else []:
                 for name in re.findall(r"``([^`]+)``", cells[0]):
                     in_tables.add(name)

@@ -256,8 +256,82 @@ def check_file(program):
         need(sorted(path.name for path in pathlib.Path(tmp).iterdir()) == ["other", "rnbd.prom"], "left behind")
 
 
+# What Prometheus adds to each sample.
+ADDED_LABELS = {"instance", "job"}
+
+
+def dashboard_queries(dashboard):
+    """(where, query, labels that its legend has)"""
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            yield panel["title"], target["expr"], re.findall(r"{{(\w+)}}", target["legendFormat"])
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["name"], variable["query"]["query"], []
+
+
+def check_query(query, legend, known):
+    """Each metric of it is there, with the labels that are asked for; known: {metric: {label: values}}"""
+    used = re.findall(r"\b(rnbd_\w+)(?:{([^}]*)})?", query)
+    need(used, "no metric")
+    grouped = [label for match in re.findall(r"\bby \(([^)]*)\)", query) for label in match.split(", ")]
+    if "label_values(" in query:
+        grouped = [re.search(r", (\w+)\)$", query)[1]]
+    for metric, selector in used:
+        need(metric in known, f"no metric {metric}")
+        labels = known[metric].keys() | ADDED_LABELS
+        for label, operator, value in re.findall(r'(\w+)(=~|!=|!~|=)"([^"]*)"', selector):
+            need(label in labels, f"{metric} has no label {label}")
+            need(operator != "=" or value in known[metric][label], f"{metric}: {label} is never {value}")
+        for label in grouped:
+            need(label in labels, f"{metric} has no label {label}")
+    need("histogram_quantile" not in query or "le" in grouped, "a quantile without le")
+    labels = grouped if " by (" in query else labels
+    for label in legend:
+        need(label in labels, f"the result has no label {label} for its legend")
+
+
+def check_layout(panels):
+    taken = set()
+    need(len({panel["id"] for panel in panels}) == len(panels), "an id twice")
+    for panel in panels:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        need(not cells & taken and at["x"] + at["w"] <= 24, f"{panel['title']}: over another one")
+        taken |= cells
+
+
+def check_dashboard(program, file="../../../packaging/grafana/rnbd.json"):
+    """Whatever the dashboard asks for is among the metrics."""
+    known = {}
+    for family in parse(output(program, "--prometheus"), True).values():
+        for name, labels in family.samples:
+            for label, value in labels:
+                known.setdefault(name, {}).setdefault(label, set()).add(value)
+    with open(file) as text:
+        dashboard = json.load(text)
+    check_layout(dashboard["panels"])
+    for where, query, legend in dashboard_queries(dashboard):
+        try:
+            check_query(query, legend, known)
+        except Wrong as why:
+            raise Wrong(f"{where}: {query}: {why}") from why
+
+
+def check_documented(program, page="../../../Documentation/admin-guide/metrics.rst"):
+    """The table has each metric, with its type and unit, and no other."""
+    row = re.compile(r"^``(rnbd_\w+)`` +(gauge|counter|histogram) +(seconds|bytes)? ", re.M)
+    rows = {name: (kind, unit or None) for name, kind, unit in row.findall(pathlib.Path(page).read_text())}
+    families = parse(output(program, "--openmetrics"))
+    names = {name + ("_total" if family.type == "counter" else ""): family for name, family in families.items()}
+    need(rows.keys() == names.keys(), f"only there, or only here: {rows.keys() ^ names.keys()}")
+    for name, family in names.items():
+        need(rows[name] == (family.type, family.unit), f"{name} is {family.type}, {family.unit}, there {rows[name]}")
+
+
 CHECKS = {"parser": check_parser, "openmetrics": check_openmetrics, "prometheus": check_prometheus,
-          "same": check_same, "labels": check_labels, "file": check_file}
+          "same": check_same, "labels": check_labels, "file": check_file, "dashboard": check_dashboard,
+          "documented": check_documented}
 
 try:
     CHECKS[sys.argv[1]](*sys.argv[2:])
