@@ -20,7 +20,8 @@ and in which rdma_rxe counted retransmissions on a network that the test had lef
 # vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short quick=none
 # vm: args=mainline-mainline.quick,mainline-mainline.cross.quick timeout=600 tier=short quick=none
 # vm: args=ulp-ulp.quick timeout=600 tier=short quick=6.12
-# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=900 tier=short
+# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick timeout=900 tier=short
+# vm: args=ours-ours.cross.quick timeout=900 tier=short quick=6.12
 # vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
 # vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900 tier=all
 # vm: args=mainline-ours.patient timeout=900 tier=all
