@@ -503,7 +503,7 @@ void rtrs_perf_run_result(struct rtrs_perf_run *run, struct rtrs_perf_result *re
 		.iterations = run->iterations,
 		.depth = run->depth,
 		.cpus = &run->cpus,
-		.stopped = run->stop,
+		.stopped = READ_ONCE(run->stop),
 		.error = run->error,
 	};
 	for (i = 0; i < run->nr_workers; i++) {
