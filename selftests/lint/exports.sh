@@ -3,10 +3,10 @@
 #
 # Usage: exports.sh <farm>
 #
-# What include/rdma/rtrs.h declares is exported. rtrs-client and rtrs-server
-# export nothing else, rtrs-core nothing else that another module does not use,
-# rnbd and rtrs-perf nothing. What rtrs.h declares is exported plainly, as mainline does, the
-# rest is GPL-only.
+# What include/rdma/rtrs.h and rtrs-nl.h declare is exported. rtrs-client and
+# rtrs-server export nothing else, rtrs-core nothing else that another module does
+# not use, rnbd and rtrs-perf nothing. What these declare is exported plainly, as
+# mainline does, the rest is GPL-only.
 
 farm=$1
 . "$(dirname "$0")/objects.sh"
@@ -26,9 +26,9 @@ exported_by() {
 		{ want = $2 in api ? "EXPORT_SYMBOL" : "EXPORT_SYMBOL_GPL" }
 		$4 != want { print $2 ": not " want }' "$farm/.api" "$symvers"
 	exported_by 'rtrs-(core|client|server)' | comm -23 "$farm/.api" - |
-		sed 's/$/: declared in rtrs.h, not exported/'
+		sed 's/$/: declared in include/rdma, not exported/'
 	exported_by 'rtrs-(client|server)' | comm -13 "$farm/.api" - |
-		sed 's/$/: exported, not declared in rtrs.h/'
+		sed 's/$/: exported, not declared in include/rdma/'
 	for mod in rtrs-client rtrs-server; do
 		nm -u "$farm/$mod.o" | awk '{ print $2 }'
 	done | sort -u - "$farm/.api" >"$farm/.used"

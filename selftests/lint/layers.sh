@@ -6,8 +6,8 @@
 # Exact dependencies, from the objects: each undefined symbol is matched to the
 # object that defines it. An edge is allowed
 #   within a directory, to an object listed before it in Kbuild;
-#   to a lower layer: proto < verbs < clt, srv; rnbd/proto < rnbd/clt, rnbd/srv, and so in rtrs-perf;
-#   from rnbd and rtrs-perf to what include/rdma/rtrs.h declares.
+#   to a lower layer: proto < verbs < core < clt, srv; rnbd/proto < rnbd/clt, rnbd/srv, and so in rtrs-perf;
+#   from rnbd and rtrs-perf to what include/rdma/rtrs.h and rtrs-nl.h declare.
 # So clt and srv never see each other, and no two files call each other.
 
 farm=$1
@@ -41,8 +41,10 @@ function allowed(a, b,   la, lb) {
 	if (la == lb)
 		return rank[b] < rank[a]
 	if (lb ~ /rtrs\/proto$/)
-		return la ~ /rtrs\/(verbs|clt|srv)$/
+		return la ~ /rtrs\/(verbs|core|clt|srv)$/
 	if (lb ~ /rtrs\/verbs$/)
+		return la ~ /rtrs\/(core|clt|srv)$/
+	if (lb ~ /rtrs\/core$/)
 		return la ~ /rtrs\/(clt|srv)$/
 	if (lb ~ /rtrs-perf\/proto$/)
 		return la ~ /rtrs-perf\/(clt|srv)$/

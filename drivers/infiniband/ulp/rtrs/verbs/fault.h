@@ -12,7 +12,8 @@
 	X(mr_map)	\
 	X(post_send)	\
 	X(post_recv)	\
-	X(sq_full)
+	X(sq_full)	\
+	X(nl_event)
 
 RTRS_FAULTS(FAULT_DECLARE)
 

@@ -6,8 +6,9 @@
 #include <rdma/rtrs.h>
 
 #include "../proto/addr.h"
-#include "cq.h"
-#include "fault.h"
+#include "../verbs/cq.h"
+#include "../verbs/fault.h"
+#include "nl.h"
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) core");
 MODULE_LICENSE("GPL");
@@ -86,14 +87,22 @@ static int __init rtrs_core_init(void)
 {
 	int ret = rtrs_cq_init();
 
-	if (!ret)
-		rtrs_fault_init();
-	return ret;
+	if (ret)
+		return ret;
+	ret = rtrs_nl_init();
+	if (ret) {
+		pr_err("cannot register netlink family rtrs: error %d\n", ret);
+		rtrs_cq_exit();
+		return ret;
+	}
+	rtrs_fault_init();
+	return 0;
 }
 
 static void __exit rtrs_core_exit(void)
 {
 	rtrs_fault_exit();
+	rtrs_nl_exit();
 	rtrs_cq_exit();
 }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Generic netlink family "rtrs".
+ *
+ * Operation: dumps tell what sysfs tells, to whoever can read sysfs, and so do events.  Sessions belong to the
+ * first network namespace, and the family is seen there only.
+ */
+#include <linux/module.h>
+
+#include "nl.h"
+
+static const struct nla_policy rtrs_nl_get_policy[] = {
+	[RTRS_NL_A_SIDE]	= NLA_POLICY_MAX(NLA_U32, RTRS_NL_SIDE_SERVER),
+	[RTRS_NL_A_SESSION]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_NAME_LEN - 1 },
+};
+
+#define RTRS_NL_GET(_cmd, _start)				\
+	{							\
+		.cmd = _cmd,					\
+		.start = _start,				\
+		.dumpit = rtrs_nl_dump,				\
+		.policy = rtrs_nl_get_policy,			\
+		.maxattr = ARRAY_SIZE(rtrs_nl_get_policy) - 1,	\
+	}
+
+static const struct genl_ops rtrs_nl_ops[] = {
+	RTRS_NL_GET(RTRS_NL_CMD_SESSION_GET, rtrs_nl_start_sessions),
+	RTRS_NL_GET(RTRS_NL_CMD_PATH_GET, rtrs_nl_start_paths),
+	RTRS_NL_GET(RTRS_NL_CMD_DEVICE_GET, rtrs_nl_start_devices),
+};
+
+static const struct genl_multicast_group rtrs_nl_groups[] = {
+	{ .name = RTRS_NL_MCGRP_EVENTS },
+};
+
+static struct genl_family rtrs_nl_family __ro_after_init = {
+	.name = RTRS_NL_FAMILY_NAME,
+	.version = RTRS_NL_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.parallel_ops = true,
+	.ops = rtrs_nl_ops,
+	.n_ops = ARRAY_SIZE(rtrs_nl_ops),
+	.mcgrps = rtrs_nl_groups,
+	.n_mcgrps = ARRAY_SIZE(rtrs_nl_groups),
+};
+
+/**
+ * rtrs_nl_init() - register the family
+ *
+ * Context: module init.
+ * Return: 0 or negative errno.
+ */
+int __init rtrs_nl_init(void)
+{
+	rtrs_nl_event_init(&rtrs_nl_family);
+	return genl_register_family(&rtrs_nl_family);
+}
+
+/**
+ * rtrs_nl_exit() - undo rtrs_nl_init()
+ *
+ * Context: module exit, no other module has a part in it any more.
+ */
+void rtrs_nl_exit(void)
+{
+	rtrs_nl_event_exit();
+	genl_unregister_family(&rtrs_nl_family);
+}
