@@ -26,7 +26,7 @@ PRINTERS = (r"(?:pr|dev|netdev|ibdev)_(?:emerg|alert|crit|err|warn|warning|notic
 
 # Reasons that messages take from elsewhere than their own arguments.
 REASONS = {
-    "drivers/infiniband/ulp/rtrs/clt/connect.c": rf"^\t\treturn ({STRING})",
+    "drivers/infiniband/ulp/rtrs/clt/path.c": rf"^\t\treturn ({STRING})",
     "drivers/infiniband/ulp/rtrs/srv/info.c": rf"\bwhat = ({STRING})",
     "drivers/block/rnbd/proto/negotiate.c": rf"(?:\*why =|\breturn) ({STRING})",
     "drivers/block/rnbd/proto/srvcheck.c": rf'\{{ -E\w+, "\w+",\s*({STRING})',

@@ -245,6 +245,8 @@ struct rtrs_clt_bounce {
  * @was_up: M. the service connection was established once
  * @counted_up: M. counts in @sess->paths_up
  * @max_failures_hit: M. the server's geometry changed, do not try again
+ * @losses: M for writers. how often it was lost, or closed, while it was up
+ * @loss_error: M for writers. negative errno of the last time, 0 on request
  * @link: C. verbs objects of the connection, NULL when torn down
  * @links: A. links that are not destroyed yet, the present one too
  * @dev: C. device, NULL when torn down
@@ -301,6 +303,8 @@ struct rtrs_clt_path {
 	bool was_up;
 	bool counted_up;
 	bool max_failures_hit;
+	u32 losses;
+	int loss_error;
 
 	struct rtrs_clt_link *link;
 	atomic_t links;
@@ -473,6 +477,7 @@ void rtrs_clt_path_release(struct rtrs_clt_path *path);
 bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev);
 void rtrs_clt_path_error(struct rtrs_clt_path *path, int error);
 void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result);
+const char *rtrs_clt_path_reason(int error);
 void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 
 /* mp.c */
@@ -557,7 +562,12 @@ int rtrs_clt_sysfs_init(void);
 void rtrs_clt_sysfs_exit(void);
 
 /* open.c */
+struct rtrs_clt_sess *rtrs_clt_sess_get_nth(unsigned int nr);
 void rtrs_clt_each_path(void (*fn)(struct rtrs_clt_path *path, const void *arg), const void *arg);
+
+/* nl.c */
+void rtrs_clt_nl_init(void);
+void rtrs_clt_nl_exit(void);
 
 /* carrier.c */
 int rtrs_clt_carrier_init(void);

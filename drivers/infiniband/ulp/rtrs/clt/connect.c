@@ -439,9 +439,13 @@ static void rtrs_clt_path_update_names(struct rtrs_clt_path *path)
 			&path->conns[0].conn.cm_id->route.addr.src_addr,
 		.dst = &path->dst,
 	};
+	char name[RTRS_ADDR_PAIR_STR_LEN];
 
 	mutex_lock(&path->name_mutex);
-	rtrs_addr_to_str(&addr, path->name, sizeof(path->name));
+	rtrs_addr_to_str(&addr, name, sizeof(name));
+	/* Messages and events read it as they go. */
+	if (strcmp(name, path->name))
+		strscpy(path->name, name, sizeof(path->name));
 	strscpy(path->hca_name, dev_name(&path->dev->dev), sizeof(path->hca_name));
 	path->hca_port = path->port;
 	if (path->published && strcmp(kobject_name(&path->kobj), path->name) &&
@@ -460,14 +464,16 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	WRITE_ONCE(path->error, 0);
 	path->recon_cnt++;
 	ret = rtrs_clt_path_setup(path);
-	if (!ret)
+	if (!ret) {
+		/* Who hears that it is connected hears its name. */
+		rtrs_clt_path_update_names(path);
 		ret = rtrs_clt_fence_established(path);
+	}
 	if (ret) {
 		rtrs_clt_path_error(path, ret);
 		rtrs_clt_path_teardown(path);
 		return ret;
 	}
-	rtrs_clt_path_update_names(path);
 	path->failures = 0;
 	path->unanswered = 0;
 	path->retry_at = 0;
@@ -578,37 +584,16 @@ static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
 	rtrs_clt_path_attempt_done(path, ret);
 }
 
-static const char *rtrs_clt_path_reason(int error)
-{
-	switch (error) {
-	case 0:
-		return "on request";
-	case -ECONNRESET:
-		return "closed by the server, or by the device without a reason";
-	case -ECONNABORTED:
-		return "the device broke a queue pair and gave no reason";
-	case -ETIMEDOUT:
-		return "no answer";
-	case -EHOSTUNREACH:
-		return "unreachable";
-	case -ENETDOWN:
-		return "no carrier";
-	case -ENODEV:
-		return "device removed";
-	case -EPROTO:
-		return "protocol error";
-	default:
-		return "error of the device";
-	}
-}
-
 static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
 {
 	int error = READ_ONCE(path->error);
 
-	if (path->counted_up)
+	if (path->counted_up) {
+		WRITE_ONCE(path->loss_error, error);
+		WRITE_ONCE(path->losses, path->losses + 1);
 		rtrs_clt_path_info(path, "disconnected: %s, error %d\n",
 				   rtrs_clt_path_reason(error), error);
+	}
 	rtrs_clt_path_teardown(path);
 }
 

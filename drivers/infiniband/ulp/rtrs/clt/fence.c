@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include <rdma/rtrs-nl.h>
 
 #include "../proto/imm.h"
 #include "../verbs/trace.h"
@@ -55,6 +56,22 @@ struct rtrs_clt_fence_via {
 	struct rtrs_clt_path *path;
 	u16 recon_cnt;
 };
+
+/* A step of the fence of a lost path. */
+static void rtrs_clt_fence_note(const struct rtrs_clt_path *lost, const char *via, u32 id,
+				const char *step)
+{
+	struct rtrs_nl_news news = {
+		.event = RTRS_NL_EVENT_FENCE,
+		.side = RTRS_NL_SIDE_CLIENT,
+		.session = lost->sess->name,
+		.path = lost->name,
+		.to = step,
+	};
+
+	trace_rtrs_clt_fence(via, id, step);
+	rtrs_nl_tell(&news);
+}
 
 /**
  * rtrs_clt_fence_create() - give a path that has the extension a fence
@@ -144,9 +161,10 @@ static int rtrs_clt_fence_post(struct rtrs_clt_path *path, u32 id)
  * A connected path without the extension leads to another server than the one that numbered the lost
  * path, which went away with all it had: nothing is to be asked.
  */
-static bool rtrs_clt_fence_ask(struct rtrs_clt_sess *sess, struct rtrs_clt_fence *fence,
+static bool rtrs_clt_fence_ask(struct rtrs_clt_path *lost, struct rtrs_clt_fence *fence,
 			       struct rtrs_clt_fence_via *via)
 {
+	struct rtrs_clt_sess *sess = lost->sess;
 	const struct rtrs_clt_paths *paths;
 	struct rtrs_clt_path *path;
 	unsigned int i;
@@ -169,7 +187,7 @@ static bool rtrs_clt_fence_ask(struct rtrs_clt_sess *sess, struct rtrs_clt_fence
 		ret = rtrs_clt_fence_post(path, fence->id);
 		if (ret)
 			rtrs_clt_path_error(path, ret);
-		trace_rtrs_clt_fence(path->name, fence->id, "asked");
+		rtrs_clt_fence_note(lost, path->name, fence->id, "asked");
 	}
 	rcu_read_unlock();
 	return via->path;
@@ -190,7 +208,7 @@ void rtrs_clt_fence_tell(struct rtrs_clt_path *path)
 
 	lockdep_assert_held(&path->mutex);
 	if (path->fence && rtrs_clt_path_state(path) == RTRS_CLT_PATH_RECONNECTING &&
-	    rtrs_clt_fence_ask(path->sess, path->fence, &via))
+	    rtrs_clt_fence_ask(path, path->fence, &via))
 		kobject_put(&via.path->kobj);
 }
 
@@ -233,7 +251,7 @@ static bool rtrs_clt_fence_wait(struct rtrs_clt_path *path, struct rtrs_clt_fenc
 	struct rtrs_clt_fence_via via;
 
 	while (!READ_ONCE(fence->up)) {
-		if (READ_ONCE(sess->closing) || !rtrs_clt_fence_ask(sess, fence, &via)) {
+		if (READ_ONCE(sess->closing) || !rtrs_clt_fence_ask(path, fence, &via)) {
 			if (rtrs_clt_fence_leave(sess, fence))
 				return false;
 			continue;
@@ -275,11 +293,11 @@ bool rtrs_clt_fence(struct rtrs_clt_path *path)
 	spin_unlock_irq(&sess->fence_lock);
 	if (!rtrs_clt_fence_wait(path, fence)) {
 		rtrs_clt_count(path, RTRS_CLT_FENCE_LEFT);
-		trace_rtrs_clt_fence(path->name, path->srv_id, "left behind");
+		rtrs_clt_fence_note(path, path->name, path->srv_id, "left behind");
 		return false;
 	}
 	rtrs_clt_count(path, RTRS_CLT_FENCED);
-	trace_rtrs_clt_fence(path->name, path->srv_id, "answered");
+	rtrs_clt_fence_note(path, path->name, path->srv_id, "answered");
 	spin_lock_irq(&sess->fence_lock);
 	list_del(&fence->entry);
 	spin_unlock_irq(&sess->fence_lock);

@@ -21,6 +21,7 @@
 #include <linux/bitmap.h>
 #include <linux/module.h>
 #include <linux/uio.h>
+#include <rdma/rtrs-nl.h>
 
 #include "../proto/imm.h"
 #include "../verbs/trace.h"
@@ -509,6 +510,22 @@ static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 	return false;
 }
 
+static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned int moved,
+				   unsigned int failed, unsigned int gap_ms)
+{
+	struct rtrs_nl_news news = {
+		.event = RTRS_NL_EVENT_FAILOVER,
+		.side = RTRS_NL_SIDE_CLIENT,
+		.session = path->sess->name,
+		.path = path->name,
+		.moved = moved,
+		.failed = failed,
+		.gap_ms = gap_ms,
+	};
+
+	rtrs_nl_tell(&news);
+}
+
 /* Move what the lost path owes, or fail it. */
 static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
 {
@@ -535,6 +552,7 @@ static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
 	if (moved)
 		rtrs_clt_count_failover(path, gap_ms);
 	trace_rtrs_clt_failover(path->name, moved, failed, gap_ms);
+	rtrs_clt_tell_failover(path, moved, failed, gap_ms);
 }
 
 /* Complete what was answered.  Return: is there anything else? */

@@ -28,6 +28,7 @@ static int __init rtrs_clt_init(void)
 	if (ret)
 		goto err_link_exit;
 	rtrs_clt_fault_init();
+	rtrs_clt_nl_init();
 	return 0;
 
 err_link_exit:
@@ -41,6 +42,7 @@ err_destroy_wq:
 
 static void __exit rtrs_clt_exit(void)
 {
+	rtrs_clt_nl_exit();
 	rtrs_clt_fault_exit();
 	rtrs_clt_carrier_exit();
 	/* No session is left: a ULP that has one open holds a reference to this module. */

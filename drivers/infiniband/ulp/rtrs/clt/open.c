@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/module.h>
+#include <rdma/rtrs-nl.h>
 #include <rtrs/rtrs_timing.h>
 
 #include "clt.h"
@@ -26,7 +27,20 @@ static int rtrs_clt_reserve_name(struct rtrs_clt_sess *sess)
 	mutex_unlock(&rtrs_clt_sessions_mutex);
 	if (ret)
 		pr_err("session name '%s' is in use\n", sess->name);
+	else
+		rtrs_nl_changed();
 	return ret;
+}
+
+static void rtrs_clt_sess_tell(const struct rtrs_clt_sess *sess, enum rtrs_nl_event event)
+{
+	struct rtrs_nl_news news = {
+		.event = event,
+		.side = RTRS_NL_SIDE_CLIENT,
+		.session = sess->name,
+	};
+
+	rtrs_nl_tell(&news);
 }
 
 static void rtrs_clt_sess_end(struct rtrs_clt_sess *sess)
@@ -37,7 +51,33 @@ static void rtrs_clt_sess_end(struct rtrs_clt_sess *sess)
 	mutex_lock(&rtrs_clt_sessions_mutex);
 	list_del(&sess->entry);
 	mutex_unlock(&rtrs_clt_sessions_mutex);
+	rtrs_nl_changed();
+	if (sess->opened)
+		rtrs_clt_sess_tell(sess, RTRS_NL_EVENT_SESSION_CLOSED);
 	put_device(&sess->dev);
+}
+
+/**
+ * rtrs_clt_sess_get_nth() - find a session by its number
+ * @nr: counted from 0; those behind one that goes get another
+ *
+ * Context: process, may sleep.
+ * Return: the session with a reference of its device, NULL if there are not so many.
+ */
+struct rtrs_clt_sess *rtrs_clt_sess_get_nth(unsigned int nr)
+{
+	struct rtrs_clt_sess *sess, *found = NULL;
+
+	mutex_lock(&rtrs_clt_sessions_mutex);
+	list_for_each_entry(sess, &rtrs_clt_sessions, entry) {
+		if (nr--)
+			continue;
+		get_device(&sess->dev);
+		found = sess;
+		break;
+	}
+	mutex_unlock(&rtrs_clt_sessions_mutex);
+	return found;
 }
 
 /**
@@ -197,12 +237,13 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 	sess->reconnect_delay_ms = reconnect_delay_sec * MSEC_PER_SEC;
 	sess->max_reconnect_attempts = max_reconnect_attempts;
 	sess->timing = timing ? *timing : rtrs_clt_default_timing;
+	/* Before the session is on the list, where others take references. */
+	rtrs_clt_sess_init_dev(sess);
 	ret = rtrs_clt_reserve_name(sess);
 	if (ret) {
-		rtrs_clt_sess_free(sess);
+		put_device(&sess->dev);
 		return ERR_PTR(ret);
 	}
-	rtrs_clt_sess_init_dev(sess);
 
 	ret = rtrs_clt_create_paths(sess, paths, path_cnt);
 	if (!ret)
@@ -217,6 +258,7 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 		rtrs_clt_sess_end(sess);
 		return ERR_PTR(ret);
 	}
+	rtrs_clt_sess_tell(sess, RTRS_NL_EVENT_SESSION_OPENED);
 	return sess;
 }
 EXPORT_SYMBOL(rtrs_clt_open_timed);

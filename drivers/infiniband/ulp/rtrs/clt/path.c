@@ -8,12 +8,65 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/slab.h>
+#include <rdma/rtrs-nl.h>
 
 #include "../verbs/trace.h"
 #include "clt.h"
 #include "fault.h"
 
 struct workqueue_struct *rtrs_clt_wq;
+
+/**
+ * rtrs_clt_path_reason() - what an error of a path means
+ * @error: negative errno that the path was lost with, 0 if somebody wanted it closed
+ *
+ * Context: any.
+ * Return: a few words.
+ */
+const char *rtrs_clt_path_reason(int error)
+{
+	switch (error) {
+	case 0:
+		return "on request";
+	case -ECONNRESET:
+		return "closed by the server, or by the device without a reason";
+	case -ECONNABORTED:
+		return "the device broke a queue pair and gave no reason";
+	case -ETIMEDOUT:
+		return "no answer";
+	case -EHOSTUNREACH:
+		return "unreachable";
+	case -ENETDOWN:
+		return "no carrier";
+	case -ENODEV:
+		return "device removed";
+	case -EPROTO:
+		return "protocol error";
+	default:
+		return "error of the device";
+	}
+}
+
+/* Under the lock that orders steps, so that listeners hear of them in this order. */
+static void rtrs_clt_path_tell(const struct rtrs_clt_path *path, enum rtrs_clt_path_state from,
+			       enum rtrs_clt_path_event ev, enum rtrs_clt_path_state to)
+{
+	int error = ev == RTRS_CLT_EV_ERROR ? READ_ONCE(path->error) : 0;
+	struct rtrs_nl_news news = {
+		.event = RTRS_NL_EVENT_PATH,
+		.side = RTRS_NL_SIDE_CLIENT,
+		.session = path->sess->name,
+		.path = path->name,
+		.from = rtrs_clt_path_state_name(from),
+		.to = rtrs_clt_path_state_name(to),
+		.cause = rtrs_clt_path_event_name(ev),
+		.reason = error ? rtrs_clt_path_reason(error) : NULL,
+		.error = error,
+	};
+
+	lockdep_assert_held(&path->state_lock);
+	rtrs_nl_tell(&news);
+}
 
 /**
  * rtrs_clt_path_event() - report an event to a path
@@ -35,6 +88,8 @@ bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev
 	if (step.valid)
 		/* PAIRS: rtrs_clt_path_state() */
 		smp_store_release(&path->_state, step.next);
+	if (step.valid && step.next != old)
+		rtrs_clt_path_tell(path, old, ev, step.next);
 	spin_unlock_irqrestore(&path->state_lock, flags);
 
 	if (step.valid)

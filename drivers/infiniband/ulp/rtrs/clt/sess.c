@@ -4,6 +4,7 @@
 
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <rdma/rtrs-nl.h>
 
 #include "clt.h"
 #include "fault.h"
@@ -271,6 +272,7 @@ int rtrs_clt_sess_add_path(struct rtrs_clt_sess *sess, struct rtrs_clt_path *pat
 	}
 	new->path[new->nr++] = path;
 	rcu_assign_pointer(sess->paths, new);
+	rtrs_nl_changed();
 	if (old)
 		kfree_rcu(old, rcu);
 out_unlock:
@@ -301,6 +303,7 @@ void rtrs_clt_sess_del_path(struct rtrs_clt_path *path)
 	new->nr = nr;
 	rcu_assign_pointer(sess->paths, new);
 	mutex_unlock(&sess->paths_mutex);
+	rtrs_nl_changed();
 	synchronize_rcu();
 	kfree(old);
 	wake_up_all(&sess->paths_wait);
