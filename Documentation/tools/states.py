@@ -213,7 +213,7 @@ class Path:
 
     def about_events(self):
         directory = "%s/%s" % (RTRS, self.side)
-        raised = occurrences(directory, r"rtrs_%s_path_event\([^;]*?, (RTRS_\w+_EV_\w+)\)" % self.side)
+        raised = occurrences(directory, r"rtrs_%s_path_event(?:_why)?\([^;]*?, (RTRS_\w+_EV_\w+)[,)]" % self.side)
         users = occurrences(directory, r"\b(%s)\(" % self.wrapper)[self.wrapper]
         files = sorted({file for function, file in users if file.endswith(".c") and function != self.wrapper})
         rows = []

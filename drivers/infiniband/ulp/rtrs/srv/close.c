@@ -14,6 +14,7 @@
  * sysfs file "disconnect", with a reference.
  */
 #include <linux/slab.h>
+#include <rdma/rtrs-nl.h>
 
 #include "rtrs-srv.h"
 
@@ -94,6 +95,7 @@ void rtrs_srv_close_work(struct work_struct *work)
 	mutex_lock(&ctx->mutex);
 	list_del(&path->entry);
 	mutex_unlock(&ctx->mutex);
+	rtrs_nl_changed();
 	rtrs_srv_close_free(path);
 
 	mutex_lock(&ctx->mutex);

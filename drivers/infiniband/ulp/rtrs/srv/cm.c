@@ -305,7 +305,10 @@ static int rtrs_srv_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *e
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		conn = cm_id->context;
-		if (rtrs_srv_path_event(conn->path, RTRS_SRV_EV_CLOSE))
+		if (rtrs_srv_path_event_why(conn->path, RTRS_SRV_EV_CLOSE,
+					    "%s on connection %u, status %d",
+					    rdma_event_msg(event->event), conn->conn.cid,
+					    event->status))
 			pr_info_ratelimited("path %s closed: %s on connection %u, status %d\n",
 					    conn->path->name, rdma_event_msg(event->event),
 					    conn->conn.cid, event->status);

@@ -85,6 +85,7 @@ struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port)
 	ret = rtrs_srv_cm_listen(ctx);
 	if (ret)
 		goto err_destroy_wq;
+	rtrs_srv_nl_add(ctx);
 	if (fault_here(listen_delayed))
 		msleep(RTRS_SRV_LISTEN_DELAY_MS);
 	return ctx;
@@ -110,13 +111,14 @@ void rtrs_srv_close(struct rtrs_srv_ctx *ctx)
 	struct rtrs_srv_sess *sess;
 	struct rtrs_srv_path *path;
 
+	rtrs_srv_nl_del(ctx);
 	/* No new path or connection comes after this. */
 	rtrs_srv_cm_unlisten(ctx);
 
 	mutex_lock(&ctx->mutex);
 	list_for_each_entry(sess, &ctx->sessions, entry)
 		list_for_each_entry(path, &sess->paths, entry)
-			rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE);
+			rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, "the server stops");
 	mutex_unlock(&ctx->mutex);
 
 	rtrs_srv_ctx_put(ctx);
@@ -169,11 +171,13 @@ static int __init rtrs_srv_init(void)
 		return ret;
 	}
 	rtrs_srv_fault_init();
+	rtrs_srv_nl_init();
 	return 0;
 }
 
 static void __exit rtrs_srv_exit(void)
 {
+	rtrs_srv_nl_exit();
 	rtrs_srv_fault_exit();
 	rtrs_srv_sysfs_exit();
 	rtrs_srv_slots_exit();

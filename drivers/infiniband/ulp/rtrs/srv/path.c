@@ -14,6 +14,7 @@
 
 #include <linux/printk.h>
 #include <linux/slab.h>
+#include <rdma/rtrs-nl.h>
 
 #include "../proto/imm.h"
 #include "../verbs/trace.h"
@@ -22,6 +23,9 @@
 
 /* From the first connection until the client's INFO_REQ is handled. */
 #define RTRS_SRV_HANDSHAKE_MS	30000
+
+/* Why a path was closed, for listeners; longer ones are cut. */
+#define RTRS_SRV_REASON_BYTES	160
 
 static void rtrs_srv_path_release(struct kobject *kobj)
 {
@@ -174,6 +178,7 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	refcount_inc(&ctx->users);
 	list_add_tail(&path->entry, &sess->paths);
 	sess->nr_paths++;
+	rtrs_nl_changed();
 	ctx->last_path_id = rtrs_imm_payload(ctx->last_path_id + 1);
 	path->id = ctx->last_path_id;
 	queue_delayed_work(ctx->wq, &path->handshake_dwork,
@@ -185,6 +190,54 @@ err_uncharge:
 err_put:
 	kobject_put(&path->kobj);
 	return ERR_PTR(ret);
+}
+
+/* Under the lock that orders steps, so that listeners hear of them in this order. */
+static void rtrs_srv_path_tell(const struct rtrs_srv_path *path, enum rtrs_srv_path_state from,
+			       enum rtrs_srv_path_event event, enum rtrs_srv_path_state to,
+			       const char *reason)
+{
+	struct rtrs_nl_news news = {
+		.event = RTRS_NL_EVENT_PATH,
+		.side = RTRS_NL_SIDE_SERVER,
+		/* PAIRS: rtrs_srv_sess_claim_name() */
+		.session = smp_load_acquire(&path->session),
+		.path = path->name,
+		.from = rtrs_srv_path_state_name(from),
+		.to = rtrs_srv_path_state_name(to),
+		.cause = rtrs_srv_path_event_name(event),
+		.reason = reason,
+	};
+
+	lockdep_assert_held(&path->lock);
+	rtrs_nl_tell(&news);
+}
+
+static bool rtrs_srv_path_make_step(struct rtrs_srv_path *path, enum rtrs_srv_path_event event,
+				    const char *reason)
+{
+	enum rtrs_srv_path_state old;
+	struct rtrs_fsm_step step;
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->lock, flags);
+	old = path->_state;
+	step = rtrs_srv_path_step(old, event);
+	/* PAIRS: rtrs_srv_path_state() */
+	if (step.valid)
+		smp_store_release(&path->_state, step.next);
+	if (step.valid && step.next != old)
+		rtrs_srv_path_tell(path, old, event, step.next, reason);
+	spin_unlock_irqrestore(&path->lock, flags);
+	if (!step.valid)
+		return false;
+	trace_rtrs_path_step("server", path->name, rtrs_srv_path_state_name(old),
+			     rtrs_srv_path_event_name(event),
+			     rtrs_srv_path_state_name(step.next));
+
+	if (step.actions & RTRS_FSM_ACT_WORK)
+		queue_work(path->ctx->wq, &path->close_work);
+	return step.next != old;
 }
 
 /**
@@ -199,26 +252,30 @@ err_put:
  */
 bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event event)
 {
-	enum rtrs_srv_path_state old;
-	struct rtrs_fsm_step step;
-	unsigned long flags;
+	return rtrs_srv_path_make_step(path, event, NULL);
+}
 
-	spin_lock_irqsave(&path->lock, flags);
-	old = path->_state;
-	step = rtrs_srv_path_step(old, event);
-	/* PAIRS: rtrs_srv_path_state() */
-	if (step.valid)
-		smp_store_release(&path->_state, step.next);
-	spin_unlock_irqrestore(&path->lock, flags);
-	if (!step.valid)
-		return false;
-	trace_rtrs_path_step("server", path->name, rtrs_srv_path_state_name(old),
-			     rtrs_srv_path_event_name(event),
-			     rtrs_srv_path_state_name(step.next));
+/**
+ * rtrs_srv_path_event_why() - the same, and listeners are told why
+ * @path: the path
+ * @event: what happened
+ * @fmt: why, format and arguments
+ *
+ * Context: as rtrs_srv_path_event().
+ * Return: as rtrs_srv_path_event().
+ */
+bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_event event,
+			     const char *fmt, ...)
+{
+	char reason[RTRS_SRV_REASON_BYTES] = "";
+	va_list args;
 
-	if (step.actions & RTRS_FSM_ACT_WORK)
-		queue_work(path->ctx->wq, &path->close_work);
-	return step.next != old;
+	if (rtrs_nl_listened()) {
+		va_start(args, fmt);
+		vsnprintf(reason, sizeof(reason), fmt, args);
+		va_end(args);
+	}
+	return rtrs_srv_path_make_step(path, event, reason);
 }
 
 /**

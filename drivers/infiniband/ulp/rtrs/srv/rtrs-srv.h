@@ -248,6 +248,8 @@ struct rtrs_srv_fence {
  * @fence: fences asked for over this path
  * @drained: M. nothing of the path is under way any more
  * @stats: I. per-CPU counters
+ * @session: A. @session_name once INFO_REQ has brought it, before that NULL
+ * @session_name: I once @session is set. name of the session, for as long as the path is there
  * @named: N. counts as user of the session's name
  * @up: N. counts as up in the session
  * @in_sysfs: N. @kobj is added
@@ -292,6 +294,8 @@ struct rtrs_srv_path {
 	bool drained;
 	struct rtrs_io_stats __percpu *stats;
 
+	const char *session;
+	char session_name[RTRS_NAME_LEN];
 	bool named;
 	bool up;
 	bool in_sysfs;
@@ -356,6 +360,7 @@ struct rtrs_srv_sess {
  * @mutex: sessions, paths and connections come and go under it; inside the handler lock of a CM id
  * @sessions: M. the sessions
  * @last_path_id: M. number of the path that was created last
+ * @nl_entry: in the list of all contexts, under its mutex (nl.c)
  * @users: one for the context and one per path
  * @gone: @users became 0
  */
@@ -369,6 +374,7 @@ struct rtrs_srv_ctx {
 	struct mutex mutex;
 	struct list_head sessions;
 	u32 last_path_id;
+	struct list_head nl_entry;
 	refcount_t users;
 	struct completion gone;
 };
@@ -429,7 +435,7 @@ static inline struct rtrs_srv_slot *rtrs_srv_req_slot(const struct rtrs_srv_req 
  */
 #define rtrs_srv_path_fail(path, fmt, ...)						\
 do {											\
-	if (rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE))				\
+	if (rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, fmt, ##__VA_ARGS__))				\
 		pr_warn_ratelimited("path %s closed: " fmt "\n", (path)->name, ##__VA_ARGS__); \
 } while (0)
 
@@ -438,6 +444,9 @@ u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path);
 struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rdma_cm_id *cm_id,
 					   const struct rtrs_conn_req *req);
 bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event event);
+__printf(3, 4)
+bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_event event,
+			     const char *fmt, ...);
 void rtrs_srv_path_start_info(struct rtrs_srv_path *path);
 void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
 			     const struct ib_wc *wc);
@@ -507,5 +516,11 @@ void rtrs_srv_close_work(struct work_struct *work);
 /* cm.c: listening and connection requests */
 int rtrs_srv_cm_listen(struct rtrs_srv_ctx *ctx);
 void rtrs_srv_cm_unlisten(struct rtrs_srv_ctx *ctx);
+
+/* nl.c: what netlink shows */
+void rtrs_srv_nl_add(struct rtrs_srv_ctx *ctx);
+void rtrs_srv_nl_del(struct rtrs_srv_ctx *ctx);
+void rtrs_srv_nl_init(void);
+void rtrs_srv_nl_exit(void);
 
 #endif /* _RTRS_SRV_H */

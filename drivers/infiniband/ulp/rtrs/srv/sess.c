@@ -15,6 +15,7 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <rdma/rtrs-nl.h>
 
 #include "fault.h"
 #include "rtrs-srv.h"
@@ -147,6 +148,9 @@ int rtrs_srv_sess_claim_name(struct rtrs_srv_path *path, const char *name)
 			list_add_tail(&sess->name_entry, &rtrs_srv_names);
 		}
 		path->named = true;
+		strscpy(path->session_name, name, sizeof(path->session_name));
+		/* PAIRS: rtrs_srv_path_tell() */
+		smp_store_release(&path->session, path->session_name);
 	}
 	mutex_unlock(&rtrs_srv_names_mutex);
 	return ret;
@@ -171,6 +175,18 @@ void rtrs_srv_sess_release_name(struct rtrs_srv_path *path)
 	mutex_unlock(&rtrs_srv_names_mutex);
 }
 
+static void rtrs_srv_sess_tell(const struct rtrs_srv_sess *sess, enum rtrs_nl_event event)
+{
+	struct rtrs_nl_news news = {
+		.event = event,
+		.side = RTRS_NL_SIDE_SERVER,
+		.session = sess->name,
+	};
+
+	rtrs_nl_changed();
+	rtrs_nl_tell(&news);
+}
+
 static int rtrs_srv_sess_connected(struct rtrs_srv_sess *sess)
 {
 	int ret;
@@ -188,6 +204,7 @@ static int rtrs_srv_sess_connected(struct rtrs_srv_sess *sess)
 		return ret;
 	}
 	pr_info_ratelimited("session %*pE connected\n", (int)strlen(sess->name), sess->name);
+	rtrs_srv_sess_tell(sess, RTRS_NL_EVENT_SESSION_OPENED);
 	return 0;
 }
 
@@ -238,6 +255,7 @@ void rtrs_srv_sess_path_down(struct rtrs_srv_path *path)
 		rtrs_srv_sysfs_del_sess(sess);
 		pr_info_ratelimited("session %*pE disconnected\n", (int)strlen(sess->name),
 				    sess->name);
+		rtrs_srv_sess_tell(sess, RTRS_NL_EVENT_SESSION_CLOSED);
 	}
 	mutex_unlock(&sess->ev_mutex);
 }

@@ -78,7 +78,7 @@ static ssize_t disconnect_store(struct kobject *kobj, struct kobj_attribute *att
 		return -ENODEV;
 	kobject_get(kobj);
 	if (sysfs_remove_file_self(kobj, &attr->attr) &&
-	    rtrs_srv_path_event(path, RTRS_SRV_EV_CLOSE))
+	    rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, "asked for through sysfs"))
 		pr_info("path %s closed: asked for through sysfs\n", path->name);
 	kobject_put(kobj);
 	module_put(THIS_MODULE);
