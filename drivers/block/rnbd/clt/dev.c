@@ -29,6 +29,7 @@
 #include "hold.h"
 #include "msg.h"
 #include "sess.h"
+#include "tell.h"
 
 /* Longest answer to OPEN and CLOSE; opening may have to wake up a disk. */
 #define RNBD_CLT_OPEN_TIMEOUT	(60 * HZ)
@@ -174,6 +175,7 @@ static void rnbd_clt_dev_tell_failure(const struct rnbd_clt_dev *dev, int ret)
 	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe%s%s; stays closed until remap_device\n",
 	       dev->disk->disk_name, dev->path, ERR_PTR(ret), dev->open_why ? ", " : "",
 	       dev->open_why ? dev->open_why : "");
+	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, dev->open_why, ret);
 }
 
 static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int ret)
@@ -182,6 +184,7 @@ static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int re
 		rnbd_clt_dev_set_sectors(dev, nsectors);
 		rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
 		pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
+		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_BACK, NULL, 0);
 	} else if (dev->open_unheard) {
 		rnbd_clt_dev_tell_failure(dev, ret);
 	}
@@ -326,8 +329,10 @@ static void rnbd_clt_dev_link_work(struct work_struct *work)
 	}
 	want_open = want_open && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
 	spin_unlock(&dev->sess->lock);
-	if (tell_offline)
+	if (tell_offline) {
 		rnbd_clt_dev_uevent(dev, KOBJ_OFFLINE);
+		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_LOST, "no path is connected", 0);
+	}
 	if (!want_open)
 		return;
 	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED, true);
@@ -348,6 +353,7 @@ void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
 	spin_lock(&dev->sess->lock);
 	WRITE_ONCE(dev->is_online, true);
 	spin_unlock(&dev->sess->lock);
+	rtrs_nl_changed();
 
 	rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
 
@@ -577,4 +583,5 @@ void rnbd_clt_dev_end_unmap(struct rnbd_clt_dev *dev)
 	if (!dev->msg.busy)
 		list_del_init(&dev->entry);
 	spin_unlock(&dev->sess->lock);
+	rtrs_nl_changed();
 }

@@ -19,6 +19,7 @@
 #include "map.h"
 #include "hold.h"
 #include "msg.h"
+#include "nl.h"
 #include "sess.h"
 
 static int __init rnbd_clt_init(void)
@@ -43,6 +44,7 @@ static int __init rnbd_clt_init(void)
 		goto err_exit_major;
 	}
 	rnbd_clt_fault_init();
+	rnbd_clt_nl_init();
 	return 0;
 
 err_exit_major:
@@ -58,6 +60,7 @@ err_exit_msg_wq:
 
 static void __exit rnbd_clt_exit(void)
 {
+	rnbd_clt_nl_exit();
 	rnbd_clt_fault_exit();
 	rnbd_clt_ctl_close();
 	rnbd_clt_unmap_all();

@@ -22,6 +22,7 @@
 #include "disk.h"
 #include "map.h"
 #include "sysfs.h"
+#include "tell.h"
 #include "../proto/opmap.h"
 
 /* Take a device apart.  Nobody else does, see rnbd_clt_dev_start_unmap(). */
@@ -36,6 +37,9 @@ static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, bool was
 	rnbd_clt_disk_del(dev);
 	rnbd_clt_dev_close(dev, was_open);
 	rnbd_clt_dev_end_unmap(dev);
+	/* Nobody has heard of one that was not mapped completely. */
+	if (dev->is_online)
+		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_UNMAPPED, force ? "by force" : "on request", 0);
 	/* Frees the device, or leaves that to who still has it open. */
 	rnbd_clt_dev_put(dev);
 	rnbd_clt_sess_put(sess);
@@ -122,6 +126,7 @@ int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const struct rnbd_op
 	pr_info("%s: mapped device_path=\"%s\" of session %s, access_mode=%s, %llu sectors\n",
 		dev->disk->disk_name, dev->path, sess->name, rnbd_access_mode_name(dev->access_mode),
 		dev->limits.nsectors);
+	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_MAPPED, NULL, 0);
 	rnbd_clt_dev_get(dev);
 	rnbd_clt_dev_set_online(dev);
 	rnbd_clt_dev_put(dev);

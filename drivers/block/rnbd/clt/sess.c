@@ -27,6 +27,7 @@
 #include "msg.h"
 #include "queue.h"
 #include "sess.h"
+#include "tell.h"
 
 /* Not configurable (sysfs specification section 5). */
 #define RNBD_CLT_RECONNECT_DELAY_S	30
@@ -117,6 +118,18 @@ static int rnbd_clt_sess_hello(struct rnbd_clt_sess *sess)
 	return ret ? ret : sess->hello.error;
 }
 
+static void rnbd_clt_sess_tell_failure(struct rnbd_clt_sess *sess, int error)
+{
+	struct rnbd_clt_dev *dev;
+
+	spin_lock(&sess->lock);
+	list_for_each_entry(dev, &sess->devs, entry)
+		if (dev->is_online && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED)
+			rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, "the server does not answer",
+				      error);
+	spin_unlock(&sess->lock);
+}
+
 static void rnbd_clt_sess_hello_work(struct work_struct *work)
 {
 	struct rnbd_clt_sess *sess = container_of(work, struct rnbd_clt_sess, hello_work);
@@ -130,6 +143,7 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 	if (ret) {
 		pr_err("session %s: link is back, but the server does not answer: %pe; devices stay closed until remap_device\n",
 		       sess->name, ERR_PTR(ret));
+		rnbd_clt_sess_tell_failure(sess, ret);
 		return;
 	}
 	spin_lock(&sess->lock);
@@ -264,6 +278,7 @@ static void rnbd_clt_sess_unlist(struct rnbd_clt_sess *sess)
 		list_del(&sess->entry);
 		rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_GONE);
 	}
+	rtrs_nl_changed();
 	rnbd_clt_msg_exit(&sess->hello);
 	rnbd_clt_sess_drop(sess);
 }
@@ -389,6 +404,7 @@ static struct rnbd_clt_sess *rnbd_clt_sess_find_or_add(const struct rnbd_clt_ses
 	if (!sess)
 		return ERR_PTR(-ENOMEM);
 	list_add_tail(&sess->entry, &rnbd_clt_sessions.list);
+	rtrs_nl_changed();
 	return sess;
 }
 
@@ -452,6 +468,27 @@ void rnbd_clt_sess_cut(struct rnbd_clt_sess *sess)
 	}
 	pr_warn("session %s: requests do not end, disconnecting\n", sess->name);
 	rnbd_clt_sess_shutdown(sess);
+}
+
+/**
+ * rnbd_clt_sess_get_nth() - find a session by its number
+ * @nr: counted from 0; those behind one that goes get another
+ *
+ * Context: may sleep.
+ * Return: the session for rnbd_clt_sess_drop(), NULL if there are not so many.
+ */
+struct rnbd_clt_sess *rnbd_clt_sess_get_nth(unsigned int nr)
+{
+	struct rnbd_clt_sess *sess;
+
+	guard(mutex)(&rnbd_clt_sessions.lock);
+	list_for_each_entry(sess, &rnbd_clt_sessions.list, entry) {
+		if (nr--)
+			continue;
+		rnbd_clt_sess_hold(sess);
+		return sess;
+	}
+	return NULL;
 }
 
 static struct rnbd_clt_dev *rnbd_clt_sess_mapped_dev(struct rnbd_clt_sess *sess)

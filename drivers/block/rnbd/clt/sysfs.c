@@ -19,6 +19,7 @@
 #include "dev.h"
 #include "hold.h"
 #include "sysfs.h"
+#include "tell.h"
 #include "../proto/opmap.h"
 #include "../proto/options.h"
 
@@ -121,6 +122,7 @@ static ssize_t rnbd_clt_sysfs_resize_store(struct kobject *kobj,
 		return -ENOENT;
 	}
 	set_capacity_and_notify(dev->disk, nsectors);
+	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_RESIZED, NULL, 0);
 	return count;
 }
 
