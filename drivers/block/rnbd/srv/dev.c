@@ -18,9 +18,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/blkdev.h>
 #include <linux/limits.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rdma/rtrs-nl.h>
 
 #include "../proto/opmap.h"
 #include "backend.h"
@@ -78,6 +80,26 @@ void rnbd_srv_devs_exit(void)
 	destroy_workqueue(rnbd_srv_devs.wq);
 }
 
+/* Its block device is open, and nobody closes it now. */
+static void rnbd_srv_dev_tell(const struct rnbd_srv_dev *dev, enum rtrs_nl_event event,
+			      const char *reason)
+{
+	char device[RTRS_NL_DEV_LEN];
+	struct rtrs_nl_news news = {
+		.event = event,
+		.side = RTRS_NL_SIDE_SERVER,
+		.session = dev->sess->name,
+		.reason = reason,
+		.device = device,
+		.device_path = dev->name,
+		.access_mode = rnbd_access_mode_name(dev->access_mode),
+		.nsectors = bdev_nr_sectors(dev->backend.bdev),
+	};
+
+	snprintf(device, sizeof(device), "%pg", dev->backend.bdev);
+	rtrs_nl_tell(&news);
+}
+
 /* The last I/O of a closing device is done, or there was none.  Any context. */
 static void rnbd_srv_dev_io_gone(struct percpu_ref *ref)
 {
@@ -96,6 +118,9 @@ static void rnbd_srv_dev_close_work(struct work_struct *work)
 	bool by_force;
 
 	trace_rnbd_srv_dev_close(dev);
+	scoped_guard(mutex, &sess->lock)
+		rnbd_srv_dev_tell(dev, RTRS_NL_EVENT_DEVICE_CLOSED,
+				  dev->keep_id ? "by force" : NULL);
 	rnbd_srv_export_detach(dev);
 	rnbd_srv_backend_close(&dev->backend);
 	memalloc_noio_restore(noio);
@@ -223,12 +248,14 @@ static int rnbd_srv_dev_publish(struct rnbd_srv_dev *dev, struct rnbd_srv_opened
 	list_add_tail(&dev->sess_entry, &sess->dev_list);
 	sess->nr_devs++;
 	dev->state = RNBD_SRV_DEV_LIVE;
+	rtrs_nl_changed();
 	opened->id = dev->id;
 	trace_rnbd_srv_dev_open(dev);
 	if (rnbd_srv_may_log(&sess->admin_limit))
 		pr_info("session %*pE: opened \"%*pE\" (%pg) as %s, id %u\n",
 			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(dev->name), dev->backend.bdev,
 			rnbd_access_mode_name(dev->access_mode), dev->id);
+	rnbd_srv_dev_tell(dev, RTRS_NL_EVENT_DEVICE_OPENED, NULL);
 	xa_store(&sess->devs, dev->id, dev, GFP_KERNEL);
 	return 0;
 }
@@ -327,6 +354,7 @@ static void rnbd_srv_dev_begin_close(struct rnbd_srv_dev *dev, bool keep_id)
 	if (dev->state == RNBD_SRV_DEV_CLOSING)
 		return;
 	dev->state = RNBD_SRV_DEV_CLOSING;
+	rtrs_nl_changed();
 	dev->keep_id = keep_id;
 	xa_store(&dev->sess->devs, dev->id, RNBD_SRV_ID_TAKEN, GFP_KERNEL);
 	percpu_ref_kill(&dev->io_ref);

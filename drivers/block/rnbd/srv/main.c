@@ -10,6 +10,7 @@
 
 #include "ctl.h"
 #include "dev.h"
+#include "nl.h"
 #include "sess.h"
 
 static ushort rnbd_srv_port_nr = RNBD_DEFAULT_PORT;
@@ -133,6 +134,7 @@ static int __init rnbd_srv_init(void)
 		pr_err("cannot listen on port_nr=%u: error %pe\n", rnbd_srv_port_nr, rnbd_srv_ctx);
 		goto err_exit_sessions;
 	}
+	rnbd_srv_nl_init();
 	return 0;
 
 err_exit_sessions:
@@ -146,6 +148,7 @@ err_exit_ctl:
 
 static void __exit rnbd_srv_exit(void)
 {
+	rnbd_srv_nl_exit();
 	/* Returns when every session has been told that it is disconnected. */
 	rtrs_srv_close(rnbd_srv_ctx);
 	rnbd_srv_sessions_exit();

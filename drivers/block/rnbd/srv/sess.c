@@ -19,6 +19,7 @@
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <rdma/rtrs-nl.h>
 
 #include "../proto/opmap.h"
 #include "backend.h"
@@ -96,6 +97,27 @@ void rnbd_srv_sessions_show(struct seq_file *seq)
 				   atomic_long_read(&sess->refused[v]));
 		seq_putc(seq, '\n');
 	}
+}
+
+/**
+ * rnbd_srv_sess_get_nth() - find a session by its number
+ * @nr: counted from 0; those behind one that goes get another
+ *
+ * Context: process; takes the lock of the list.
+ * Return: the session for rnbd_srv_sess_put(), NULL if there are not so many.
+ */
+struct rnbd_srv_sess *rnbd_srv_sess_get_nth(unsigned int nr)
+{
+	struct rnbd_srv_sess *sess;
+
+	guard(mutex)(&rnbd_srv_sessions.lock);
+	list_for_each_entry(sess, &rnbd_srv_sessions.list, entry) {
+		if (nr--)
+			continue;
+		refcount_inc(&sess->refs);
+		return sess;
+	}
+	return NULL;
 }
 
 /* Count a refused message. */
@@ -377,6 +399,7 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 			     DEFAULT_RATELIMIT_BURST);
 	scoped_guard(mutex, &rnbd_srv_sessions.lock)
 		list_add_tail(&sess->entry, &rnbd_srv_sessions.list);
+	rtrs_nl_changed();
 	return sess;
 
 err_free_sess:
@@ -396,6 +419,7 @@ void rnbd_srv_sess_destroy(struct rnbd_srv_sess *sess)
 {
 	scoped_guard(mutex, &rnbd_srv_sessions.lock)
 		list_del(&sess->entry);
+	rtrs_nl_changed();
 	/* All messages are answered, but the work that did it may still be on its way out. */
 	rnbd_srv_dev_close_all(sess);
 	rnbd_srv_sess_put(sess);

@@ -10,6 +10,7 @@ int rnbd_srv_sessions_init(void);
 void rnbd_srv_sessions_exit(void);
 void rnbd_srv_sessions_show(struct seq_file *seq);
 
+struct rnbd_srv_sess *rnbd_srv_sess_get_nth(unsigned int nr);
 struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs);
 void rnbd_srv_sess_destroy(struct rnbd_srv_sess *sess);
 int rnbd_srv_sess_queue(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *data,
