@@ -66,7 +66,7 @@ static const struct option options[] = {
 	{ 'n', "dry-run", NULL, OPT_FLAG, FIELD(dry_run), "only print what would be written where" },
 	{ WATCH, "watch", "SECONDS", OPT_TEXT, FIELD(watch),
 	  "print what was counted in each interval of so long" },
-	{ 'c', "count", "N", OPT_TEXT, FIELD(count), "end after so many intervals" },
+	{ 'c', "count", "N", OPT_TEXT, FIELD(count), "end after so many intervals or events" },
 	{ 'O', "openmetrics", NULL, OPT_FLAG, FIELD(openmetrics), "print all in the format OpenMetrics" },
 	{ 'x', "prometheus", NULL, OPT_FLAG, FIELD(prometheus),
 	  "the same in the text format of Prometheus, for node_exporter" },

@@ -101,6 +101,13 @@ const struct command commands[] = {
 		"Their I/O to it fails until they remap it; hence --force must be given.",
 		1, 2, cmd_close,
 	}, {
+		"events", "[SESSION]", "jc", "s", "print what happens, as it happens",
+		"Print what happens to sessions, paths and devices of this host, client and server, with reasons:\n"
+		"steps of paths, failovers, fences, devices that are lost and come back. With a SESSION only what\n"
+		"happens to that. With --json each line is an object.\n\n"
+		"It runs until it is interrupted, or for --count events.",
+		0, 1, cmd_events,
+	}, {
 		"check", "[client|server] [SERVER]", "j46", "r", "look for what is missing",
 		"See whether this host can be a client or a server, by default both, and say what to do about\n"
 		"what is missing. For a client with SERVER: whether there is an RDMA device on each route to it,\n"

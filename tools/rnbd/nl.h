@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one door to netlink: the family "rtrs" of the kernel, which mainline's modules do not have.
+ */
+#ifndef RNBD_NL_H
+#define RNBD_NL_H
+
+#include <libmnl/libmnl.h>
+
+#include "../../include/uapi/rdma/rtrs_netlink.h"
+
+#include "rnbd.h"
+
+/* A family that is there, and the number of its group of events. */
+struct nl {
+	struct mnl_socket *sock;
+	unsigned int family, events;
+};
+
+/* What came of waiting for an event. */
+enum nl_news {
+	NL_EVENT,
+	NL_LOST,		/* some did not get here */
+	NL_GONE,		/* the family went: rtrs-core was unloaded */
+	NL_FAILED,		/* errno says why */
+};
+
+/* The attributes of a message, by their numbers; those that are not there are NULL. */
+struct nl_message {
+	const struct nlattr *attr[RTRS_NL_A_MAX + 1];
+};
+
+bool nl_open(struct nl *nl);
+void nl_close(struct nl *nl);
+bool nl_listen(struct nl *nl);
+enum nl_news nl_next(struct nl *nl, struct nl_message *msg);
+
+#endif
