@@ -143,6 +143,11 @@ def build_agent(out):
                     HERE / "agent.c"], check=True)
 
 
+def build_netlink(out):
+    """The tests' own client of our netlink family; libmnl is there because of ip."""
+    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-o", out, HERE / "netlink.c", "-lmnl"], check=True)
+
+
 def stock_modules(image, release, names, directory):
     """More modules of the kernel, with what they depend on, unpacked there; their paths."""
     source, paths = image / "lib/modules" / release, []
@@ -250,6 +255,8 @@ def write_overlay(cpio, tree, release, modules, programs):
         subprocess.run(["depmod", "-b", tmp, release], check=True)
         for path in [*moddir.glob("modules.*"), *moddir.glob("updates/*")]:
             cpio.copy(f"usr/lib/modules/{release}/{path.relative_to(moddir)}", path)
+        build_netlink(pathlib.Path(tmp) / "netlink")
+        cpio.copy("usr/sbin/netlink", pathlib.Path(tmp) / "netlink")
     for path in programs:
         cpio.copy(f"usr/sbin/{path.name}", path)
     for path in [*sorted(SELFTESTS.glob("*.sh")), SELFTESTS / "config"]:
