@@ -29,6 +29,7 @@
 #include "../verbs/heartbeat.h"
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
+#include "latency.h"
 #include "recovery.h"
 
 struct rtrs_clt_path;
@@ -78,7 +79,8 @@ struct rtrs_permit {
  * @dir: O. READ or WRITE
  * @bounced: O. a READ through the slot's bounce buffer: nothing mapped, nothing registered
  * @invalidated: O. the server invalidated the region of a READ
- * @start: O. jiffies when the ULP submitted it
+ * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
+ * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
  * @sent_ns: O. when it was sent on this path, 0 unless its time is taken (mp.c)
  * @sent_inflight: O. requests that were in flight on @conn then, itself included
  * @cpu: O. CPU that sent it
@@ -104,7 +106,8 @@ struct rtrs_clt_req {
 	u8 dir;
 	bool bounced;
 	bool invalidated;
-	unsigned long start;
+	u64 start_ns;
+	u64 posted_ns;
 	u64 sent_ns;
 	u32 sent_inflight;
 	int cpu;
@@ -244,6 +247,7 @@ struct rtrs_clt_bounce {
  * @recon_cnt: M. attempts in all, travels with the connection request
  * @was_up: M. the service connection was established once
  * @counted_up: M. counts in @sess->paths_up
+ * @loss: M. why it was last lost when it was up
  * @max_failures_hit: M. the server's geometry changed, do not try again
  * @losses: M for writers. how often it was lost, or closed, while it was up
  * @loss_error: M for writers. negative errno of the last time, 0 on request
@@ -269,6 +273,7 @@ struct rtrs_clt_bounce {
  * @inflight: A. requests on the path
  * @hb: heartbeat
  * @stats: per-CPU counters
+ * @lat: where the time of its requests went
  * @recovery: what losing the path has cost
  * @kobj: sysfs directory and lifetime
  * @name_mutex: N. guards names and adding or renaming @kobj; held for moments only
@@ -302,6 +307,7 @@ struct rtrs_clt_path {
 	u16 recon_cnt;
 	bool was_up;
 	bool counted_up;
+	enum rtrs_clt_loss loss;
 	bool max_failures_hit;
 	u32 losses;
 	int loss_error;
@@ -328,6 +334,7 @@ struct rtrs_clt_path {
 	atomic_t inflight;
 	struct rtrs_hb hb;
 	struct rtrs_io_stats __percpu *stats;
+	struct rtrs_clt_lat lat;
 	struct rtrs_clt_recovery recovery;
 
 	struct kobject kobj;
@@ -380,6 +387,7 @@ struct rtrs_clt_paths {
  * @fences: struct rtrs_clt_fence that are waited for, or left behind
  * @fence_wq: woken when one is up, or a path is lost
  * @recovery: what losing paths has cost, those that were removed too
+ * @lat: where the time of requests went on paths that were removed
  * @slots: allocated slots
  * @slots_wait: sleepers of rtrs_clt_get_permit() and rtrs_clt_close()
  * @permits: I. array of permits
@@ -421,6 +429,7 @@ struct rtrs_clt_sess {
 	struct list_head fences;
 	wait_queue_head_t fence_wq;
 	struct rtrs_clt_recovery recovery;
+	struct rtrs_clt_lat_past lat;
 
 	struct sbitmap slots;
 	wait_queue_head_t slots_wait;

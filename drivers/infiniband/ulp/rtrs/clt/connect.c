@@ -589,6 +589,8 @@ static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
 	int error = READ_ONCE(path->error);
 
 	if (path->counted_up) {
+		path->loss = rtrs_clt_loss_of(error);
+		rtrs_clt_count_loss(path, path->loss);
 		WRITE_ONCE(path->loss_error, error);
 		WRITE_ONCE(path->losses, path->losses + 1);
 		rtrs_clt_path_info(path, "disconnected: %s, error %d\n",

@@ -42,7 +42,7 @@
  * @sg: data pages
  * @sg_cnt: entries of @sg
  * @failover: taken over from another path
- * @start: jiffies when the ULP submitted it
+ * @start_ns: when the ULP submitted it, rtrs_lat_now()
  */
 struct rtrs_clt_io {
 	u8 dir;
@@ -57,7 +57,7 @@ struct rtrs_clt_io {
 	struct scatterlist *sg;
 	unsigned int sg_cnt;
 	bool failover;
-	unsigned long start;
+	u64 start_ns;
 };
 
 /**
@@ -110,6 +110,9 @@ static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
 		rtrs_clt_bounce_copy(req);
 	rtrs_clt_req_unmap(req);
 	rtrs_clt_count_done(req, !error);
+	rtrs_clt_lat_done(req, true);
+	if (unlikely(error))
+		rtrs_clt_count_io_error(req->path, RTRS_CLT_IO_ERROR_SERVER);
 	/* Nobody submits to this slot before conf_fn gave the permit back. */
 	atomic_set_release(&req->state, 0);
 	conf_fn(priv, error);
@@ -392,7 +395,7 @@ static void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io
 	req->dir = io->dir;
 	req->bounced = io->dir == READ && io->data_len && io->data_len <= req->path->bounce.bytes;
 	req->invalidated = false;
-	req->start = io->start;
+	req->start_ns = io->start_ns;
 	req->cpu = raw_smp_processor_id();
 	req->error = 0;
 	req->conf_fn = io->conf_fn;
@@ -408,6 +411,11 @@ static void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io
 	}
 }
 
+static unsigned int rtrs_clt_elapsed_ms(u64 since_ns)
+{
+	return div_u64(rtrs_lat_between(since_ns, rtrs_lat_now()), NSEC_PER_MSEC);
+}
+
 static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
 {
 	int dir = io->dir == WRITE;
@@ -418,7 +426,7 @@ static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_cl
 		return;
 	this_cpu_inc(path->stats->failover);
 	trace_rtrs_clt_resend(path->name, io->slot, io->dir == WRITE, io->data_len,
-			      jiffies_to_msecs(jiffies - io->start));
+			      rtrs_clt_elapsed_ms(io->start_ns));
 }
 
 /*
@@ -441,6 +449,7 @@ static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io
 		goto err_idle;
 	atomic_inc(&path->inflight);
 	rtrs_clt_mp_sent(req);
+	req->posted_ns = rtrs_clt_lat_sampled(&path->lat) ? rtrs_lat_now() : 0;
 	ret = rtrs_clt_post_request(req);
 	if (unlikely(ret))
 		goto err_unmap;
@@ -480,6 +489,20 @@ static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *i
 	return ret;
 }
 
+/* Its path is lost, and no other takes it. */
+static void rtrs_clt_req_fail(struct rtrs_clt_req *req)
+{
+	struct rtrs_clt_path *path = req->path;
+	enum rtrs_clt_io_error cause = RTRS_CLT_IO_ERROR_NO_PATH;
+
+	if (path->loss == RTRS_CLT_LOSS_ON_REQUEST || READ_ONCE(path->sess->closing))
+		cause = RTRS_CLT_IO_ERROR_ABORTED;
+	else if (path->loss == RTRS_CLT_LOSS_NO_ANSWER)
+		cause = RTRS_CLT_IO_ERROR_TIMEOUT;
+	rtrs_clt_count_io_error(path, cause);
+	rtrs_clt_lat_done(req, false);
+}
+
 /* Move one request that the lost path owed an answer to another path, or fail it; true if it moved. */
 static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 {
@@ -498,7 +521,7 @@ static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 		.sg = req->sg,
 		.sg_cnt = req->sg_cnt,
 		.failover = true,
-		.start = req->start,
+		.start_ns = req->start_ns,
 	};
 
 	rtrs_clt_req_unmap(req);
@@ -506,6 +529,7 @@ static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 	atomic_set_release(&req->state, 0);
 	if (send && !READ_ONCE(sess->closing) && !rtrs_clt_send(sess, &io))
 		return true;
+	rtrs_clt_req_fail(req);
 	io.conf_fn(io.priv, -ECONNABORTED);
 	return false;
 }
@@ -530,25 +554,23 @@ static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned in
 static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
 {
 	unsigned int gap_ms, moved = 0, failed = 0;
-	unsigned long oldest = jiffies;
+	u64 start_ns, oldest_ns = rtrs_lat_now();
 	struct rtrs_clt_req *req;
-	unsigned long start;
 	u32 slot;
 
 	for (slot = 0; slot < path->sess->queue_depth; slot++) {
 		req = &path->reqs[slot];
 		if (!atomic_read_acquire(&req->state))
 			continue;
-		start = req->start;
+		start_ns = req->start_ns;
 		if (!rtrs_clt_req_fail_over(req, send)) {
 			failed++;
 			continue;
 		}
 		moved++;
-		if (time_before(start, oldest))
-			oldest = start;
+		oldest_ns = min(oldest_ns, start_ns);
 	}
-	gap_ms = jiffies_to_msecs(jiffies - oldest);
+	gap_ms = rtrs_clt_elapsed_ms(oldest_ns);
 	if (moved)
 		rtrs_clt_count_failover(path, gap_ms);
 	trace_rtrs_clt_failover(path->name, moved, failed, gap_ms);
@@ -627,13 +649,17 @@ int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess
 		.data_len = len,
 		.sg = sg,
 		.sg_cnt = sg_cnt,
-		.start = jiffies,
+		.start_ns = rtrs_lat_now(),
 	};
 	size_t i;
+	int ret;
 
 	for (i = 0; i < nr; i++)
 		io.usr_len += vec[i].iov_len;
-	return rtrs_clt_send(sess, &io);
+	ret = rtrs_clt_send(sess, &io);
+	if (unlikely(ret == -ECONNABORTED))
+		atomic_inc(&sess->recovery.io_errors[RTRS_CLT_IO_ERROR_NO_PATH]);
+	return ret;
 }
 EXPORT_SYMBOL(rtrs_clt_request);
 

@@ -25,22 +25,22 @@ struct workqueue_struct *rtrs_clt_wq;
  */
 const char *rtrs_clt_path_reason(int error)
 {
-	switch (error) {
-	case 0:
+	switch (rtrs_clt_loss_of(error)) {
+	case RTRS_CLT_LOSS_ON_REQUEST:
 		return "on request";
-	case -ECONNRESET:
+	case RTRS_CLT_LOSS_BY_SERVER:
 		return "closed by the server, or by the device without a reason";
-	case -ECONNABORTED:
+	case RTRS_CLT_LOSS_QUEUE_PAIR:
 		return "the device broke a queue pair and gave no reason";
-	case -ETIMEDOUT:
+	case RTRS_CLT_LOSS_NO_ANSWER:
 		return "no answer";
-	case -EHOSTUNREACH:
+	case RTRS_CLT_LOSS_UNREACHABLE:
 		return "unreachable";
-	case -ENETDOWN:
+	case RTRS_CLT_LOSS_NO_CARRIER:
 		return "no carrier";
-	case -ENODEV:
+	case RTRS_CLT_LOSS_DEVICE_REMOVED:
 		return "device removed";
-	case -EPROTO:
+	case RTRS_CLT_LOSS_PROTOCOL:
 		return "protocol error";
 	default:
 		return "error of the device";
@@ -193,10 +193,9 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 	if (!path)
 		return NULL;
 	path->stats = alloc_percpu(struct rtrs_io_stats);
-	if (!path->stats) {
-		kfree(path);
-		return NULL;
-	}
+	path->lat.cpu = alloc_percpu(struct rtrs_clt_lat_cpu);
+	if (!path->stats || !path->lat.cpu)
+		goto err_free;
 	path->sess = sess;
 	get_device(&sess->dev);
 	uuid_gen(&path->uuid);
@@ -215,6 +214,12 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 	INIT_DELAYED_WORK(&path->dwork, work);
 	path->_state = RTRS_CLT_PATH_CONNECTING;
 	return path;
+
+err_free:
+	free_percpu(path->lat.cpu);
+	free_percpu(path->stats);
+	kfree(path);
+	return NULL;
 }
 
 /**
@@ -232,6 +237,7 @@ void rtrs_clt_path_release(struct rtrs_clt_path *path)
 			kfree(path->reqs[slot].buf);
 	kvfree(path->reqs);
 	kvfree(path->rbufs);
+	free_percpu(path->lat.cpu);
 	free_percpu(path->stats);
 	put_device(&path->sess->dev);
 	kfree(path);

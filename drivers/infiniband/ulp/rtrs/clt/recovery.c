@@ -31,6 +31,63 @@ void rtrs_clt_count(struct rtrs_clt_path *path, enum rtrs_clt_count what)
 	atomic_inc(&path->sess->recovery.cnt[what]);
 }
 
+/**
+ * rtrs_clt_loss_of() - why a path was lost
+ * @error: its error, 0 if it had none
+ *
+ * Context: any.
+ * Return: the cause.
+ */
+enum rtrs_clt_loss rtrs_clt_loss_of(int error)
+{
+	switch (error) {
+	case 0:
+		return RTRS_CLT_LOSS_ON_REQUEST;
+	case -ECONNRESET:
+		return RTRS_CLT_LOSS_BY_SERVER;
+	case -ECONNABORTED:
+		return RTRS_CLT_LOSS_QUEUE_PAIR;
+	case -ETIMEDOUT:
+		return RTRS_CLT_LOSS_NO_ANSWER;
+	case -EHOSTUNREACH:
+		return RTRS_CLT_LOSS_UNREACHABLE;
+	case -ENETDOWN:
+		return RTRS_CLT_LOSS_NO_CARRIER;
+	case -ENODEV:
+		return RTRS_CLT_LOSS_DEVICE_REMOVED;
+	case -EPROTO:
+		return RTRS_CLT_LOSS_PROTOCOL;
+	default:
+		return RTRS_CLT_LOSS_DEVICE;
+	}
+}
+
+/**
+ * rtrs_clt_count_loss() - count the loss of a path, for it and its session
+ * @path: the path
+ * @loss: why
+ *
+ * Context: any.
+ */
+void rtrs_clt_count_loss(struct rtrs_clt_path *path, enum rtrs_clt_loss loss)
+{
+	atomic_inc(&path->recovery.losses[loss]);
+	atomic_inc(&path->sess->recovery.losses[loss]);
+}
+
+/**
+ * rtrs_clt_count_io_error() - count a request that failed, for its path and session
+ * @path: the path it was on
+ * @cause: why
+ *
+ * Context: any.
+ */
+void rtrs_clt_count_io_error(struct rtrs_clt_path *path, enum rtrs_clt_io_error cause)
+{
+	atomic_inc(&path->recovery.io_errors[cause]);
+	atomic_inc(&path->sess->recovery.io_errors[cause]);
+}
+
 static void rtrs_clt_add_gap(struct rtrs_clt_recovery *rec, unsigned int gap_ms)
 {
 	spin_lock_irq(&rec->lock);

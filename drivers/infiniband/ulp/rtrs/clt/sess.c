@@ -40,6 +40,7 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
 	mutex_init(&sess->paths_mutex);
 	mutex_init(&sess->geo_mutex);
 	mutex_init(&sess->ev_mutex);
+	mutex_init(&sess->lat.mutex);
 	spin_lock_init(&sess->fence_lock);
 	INIT_LIST_HEAD(&sess->fences);
 	init_waitqueue_head(&sess->fence_wq);
@@ -301,7 +302,10 @@ void rtrs_clt_sess_del_path(struct rtrs_clt_path *path)
 		if (old->path[i] != path)
 			new->path[nr++] = old->path[i];
 	new->nr = nr;
+	mutex_lock(&sess->lat.mutex);
 	rcu_assign_pointer(sess->paths, new);
+	rtrs_clt_lat_fold(path);
+	mutex_unlock(&sess->lat.mutex);
 	mutex_unlock(&sess->paths_mutex);
 	rtrs_nl_changed();
 	synchronize_rcu();

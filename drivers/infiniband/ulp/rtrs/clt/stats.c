@@ -98,6 +98,23 @@ static void rtrs_clt_reset_rdma(struct rtrs_clt_path *path)
 
 /* The files that paths and sessions have. */
 
+static ssize_t rtrs_clt_show_causes(const char * const words[], const atomic_t cnt[], int nr,
+				    char *buf)
+{
+	ssize_t len = 0;
+	int i;
+
+	for (i = 0; i < nr; i++)
+		len += sysfs_emit_at(buf, len, "%s %u\n", words[i], (unsigned int)atomic_read(&cnt[i]));
+	return len;
+}
+
+static void rtrs_clt_reset_causes(atomic_t cnt[], int nr)
+{
+	while (nr--)
+		atomic_set(&cnt[nr], 0);
+}
+
 static ssize_t rtrs_clt_show_reconnects(struct rtrs_clt_recovery *rec, char *buf)
 {
 	return sysfs_emit(buf, "%d %d\n", atomic_read(&rec->cnt[RTRS_CLT_RECONNECTED]),
@@ -156,12 +173,53 @@ static void rtrs_clt_reset_failovers(struct rtrs_clt_recovery *rec)
 	spin_unlock_irq(&rec->lock);
 }
 
+static ssize_t rtrs_clt_show_losses(struct rtrs_clt_recovery *rec, char *buf)
+{
+	static const char * const words[] = {
+		[RTRS_CLT_LOSS_ON_REQUEST] = "on_request",
+		[RTRS_CLT_LOSS_BY_SERVER] = "by_server",
+		[RTRS_CLT_LOSS_QUEUE_PAIR] = "queue_pair",
+		[RTRS_CLT_LOSS_NO_ANSWER] = "no_answer",
+		[RTRS_CLT_LOSS_UNREACHABLE] = "unreachable",
+		[RTRS_CLT_LOSS_NO_CARRIER] = "no_carrier",
+		[RTRS_CLT_LOSS_DEVICE_REMOVED] = "device_removed",
+		[RTRS_CLT_LOSS_PROTOCOL] = "protocol",
+		[RTRS_CLT_LOSS_DEVICE] = "device",
+	};
+
+	return rtrs_clt_show_causes(words, rec->losses, RTRS_CLT_LOSSES, buf);
+}
+
+static void rtrs_clt_reset_losses(struct rtrs_clt_recovery *rec)
+{
+	rtrs_clt_reset_causes(rec->losses, RTRS_CLT_LOSSES);
+}
+
+static ssize_t rtrs_clt_show_io_errors(struct rtrs_clt_recovery *rec, char *buf)
+{
+	static const char * const words[] = {
+		[RTRS_CLT_IO_ERROR_SERVER] = "server",
+		[RTRS_CLT_IO_ERROR_NO_PATH] = "no_path",
+		[RTRS_CLT_IO_ERROR_TIMEOUT] = "timeout",
+		[RTRS_CLT_IO_ERROR_ABORTED] = "aborted",
+	};
+
+	return rtrs_clt_show_causes(words, rec->io_errors, RTRS_CLT_IO_ERRORS, buf);
+}
+
+static void rtrs_clt_reset_io_errors(struct rtrs_clt_recovery *rec)
+{
+	rtrs_clt_reset_causes(rec->io_errors, RTRS_CLT_IO_ERRORS);
+}
+
 static void rtrs_clt_reset_recovery(struct rtrs_clt_recovery *rec)
 {
 	rtrs_clt_reset_reconnects(rec);
 	rtrs_clt_reset_timeouts(rec);
 	rtrs_clt_reset_fences(rec);
 	rtrs_clt_reset_failovers(rec);
+	rtrs_clt_reset_losses(rec);
+	rtrs_clt_reset_io_errors(rec);
 }
 
 static void rtrs_clt_reset_path(struct rtrs_clt_path *path)
@@ -169,6 +227,15 @@ static void rtrs_clt_reset_path(struct rtrs_clt_path *path)
 	rtrs_clt_reset_migration(path);
 	rtrs_clt_reset_rdma(path);
 	rtrs_clt_reset_recovery(&path->recovery);
+	rtrs_clt_lat_reset_path(path, READ);
+	rtrs_clt_lat_reset_path(path, WRITE);
+}
+
+static void rtrs_clt_reset_sess(struct rtrs_clt_sess *sess)
+{
+	rtrs_clt_reset_recovery(&sess->recovery);
+	rtrs_clt_lat_reset_sess(sess, READ);
+	rtrs_clt_lat_reset_sess(sess, WRITE);
 }
 
 #define RTRS_CLT_PATH_STORE(_name, _reset)						\
@@ -208,7 +275,7 @@ static ssize_t _name##_sess_store(struct device *dev, struct device_attribute *a
 											\
 	if (ret)									\
 		return ret;								\
-	_reset(&to_clt_sess(dev)->recovery);						\
+	_reset;										\
 	return count;									\
 }
 
@@ -227,7 +294,7 @@ static ssize_t _name##_sess_show(struct device *dev, struct device_attribute *at
 	return rtrs_clt_show_##_name(&to_clt_sess(dev)->recovery, buf);			\
 }											\
 											\
-RTRS_CLT_SESS_STORE(_name, rtrs_clt_reset_##_name)					\
+RTRS_CLT_SESS_STORE(_name, rtrs_clt_reset_##_name(&to_clt_sess(dev)->recovery))		\
 static struct device_attribute rtrs_clt_sess_##_name =					\
 	__ATTR(_name, 0644, _name##_sess_show, _name##_sess_store)
 
@@ -235,13 +302,37 @@ RTRS_CLT_RECOVERY_ATTR(reconnects);
 RTRS_CLT_RECOVERY_ATTR(timeouts);
 RTRS_CLT_RECOVERY_ATTR(fences);
 RTRS_CLT_RECOVERY_ATTR(failovers);
+RTRS_CLT_RECOVERY_ATTR(losses);
+RTRS_CLT_RECOVERY_ATTR(io_errors);
+
+/* Likewise, for one direction. */
+#define RTRS_CLT_LAT_ATTR(_name, _dir)							\
+static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf) \
+{											\
+	return rtrs_clt_lat_show_path(to_clt_path(kobj), _dir, buf);			\
+}											\
+											\
+RTRS_CLT_PATH_ATTR(_name, rtrs_clt_lat_reset_path(to_clt_path(kobj), _dir));		\
+											\
+static ssize_t _name##_sess_show(struct device *dev, struct device_attribute *attr,	\
+				 char *buf)						\
+{											\
+	return rtrs_clt_lat_show_sess(to_clt_sess(dev), _dir, buf);			\
+}											\
+											\
+RTRS_CLT_SESS_STORE(_name, rtrs_clt_lat_reset_sess(to_clt_sess(dev), _dir))		\
+static struct device_attribute rtrs_clt_sess_##_name =					\
+	__ATTR(_name, 0644, _name##_sess_show, _name##_sess_store)
+
+RTRS_CLT_LAT_ATTR(latency_read, READ);
+RTRS_CLT_LAT_ATTR(latency_write, WRITE);
 
 static ssize_t reset_all_sess_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return rtrs_clt_show_usage(attr->attr.name, buf);
 }
 
-RTRS_CLT_SESS_STORE(reset_all, rtrs_clt_reset_recovery)
+RTRS_CLT_SESS_STORE(reset_all, rtrs_clt_reset_sess(to_clt_sess(dev)))
 static struct device_attribute rtrs_clt_sess_reset_all =
 	__ATTR(reset_all, 0644, reset_all_sess_show, reset_all_sess_store);
 
@@ -253,6 +344,10 @@ static struct attribute *rtrs_clt_path_stats[] = {
 	&rtrs_clt_path_timeouts.attr,
 	&rtrs_clt_path_fences.attr,
 	&rtrs_clt_path_failovers.attr,
+	&rtrs_clt_path_losses.attr,
+	&rtrs_clt_path_io_errors.attr,
+	&rtrs_clt_path_latency_read.attr,
+	&rtrs_clt_path_latency_write.attr,
 	&rtrs_clt_path_reset_all.attr,
 	NULL
 };
@@ -267,6 +362,10 @@ static struct attribute *rtrs_clt_sess_stats[] = {
 	&rtrs_clt_sess_timeouts.attr,
 	&rtrs_clt_sess_fences.attr,
 	&rtrs_clt_sess_failovers.attr,
+	&rtrs_clt_sess_losses.attr,
+	&rtrs_clt_sess_io_errors.attr,
+	&rtrs_clt_sess_latency_read.attr,
+	&rtrs_clt_sess_latency_write.attr,
 	&rtrs_clt_sess_reset_all.attr,
 	NULL
 };
