@@ -25,7 +25,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME")
 # Tools of the host; they win over the busybox applets of the same name.
 TOOLS = """dash bash kmod ip tc rdma bridge fio mke2fs mkfs.ext4 e2fsck tune2fs dumpe2fs
            mdadm blockdev blkdiscard fallocate losetup lsblk dd truncate sync
-           taskset timeout stat xxd""".split()
+           taskset timeout stat xxd script""".split()
 TOOLS_OPTIONAL = {"xxd", "lsblk", "dumpe2fs"}
 KMOD_LINKS = "modprobe insmod rmmod lsmod modinfo depmod".split()
 
@@ -36,6 +36,9 @@ MODULES = """virtio_pci virtio_console virtio_blk virtio_net
              veth bridge sch_netem sch_prio sch_plug sch_ingress cls_u32 act_mirred ifb dummy
              loop brd null_blk configfs scsi_debug sd_mod
              ext4 raid1 md_mod dm_mod dm_delay dm_flakey kunit""".split()
+
+# Terminals that programs on a console or in a script may meet.
+TERMINALS = "dumb linux vt100 xterm".split()
 
 SEARCH = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
@@ -102,6 +105,18 @@ def libraries(path):
     out = subprocess.run(["ldd", path], capture_output=True, text=True).stdout
     words = [word for line in out.splitlines() for word in line.split()]
     return {word for word in words if word.startswith("/")}
+
+
+def terminals():
+    """{path in the guest: path on the host} of descriptions of terminals."""
+    found = {}
+    for name in TERMINALS:
+        for place in ("/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo"):
+            path = f"{place}/{name[0]}/{name}"
+            if os.path.exists(path):
+                found[f"/usr/share/terminfo/{name[0]}/{name}"] = os.path.realpath(path)
+                break
+    return found
 
 
 def module_closure(moddir, names):
@@ -215,7 +230,7 @@ def add_tree(cpio, root, prefix):
 
 def base(image, release):
     """Cached directory with the base archive and the tree of its modules."""
-    files = tool_files(TOOLS)
+    files = tool_files(TOOLS) | terminals()
     key = hashlib.sha256(image.name.encode())
     for path in [*sorted(files.values()), find_tool("busybox"),
                  HERE / "agent.c", HERE / "init", __file__]:
@@ -244,7 +259,8 @@ def base(image, release):
 
 
 def write_overlay(cpio, tree, release, modules, programs):
-    """Our modules under updates/, where modprobe prefers them; our programs; the selftests."""
+    """Our modules under updates/, where modprobe prefers them; our programs, with their libraries; the selftests."""
+    base_files = tool_files(TOOLS).keys()
     with tempfile.TemporaryDirectory() as tmp:
         moddir = pathlib.Path(tmp) / "lib/modules" / release
         shutil.copytree(tree / "lib/modules" / release, moddir,
@@ -259,6 +275,7 @@ def write_overlay(cpio, tree, release, modules, programs):
         cpio.copy("usr/sbin/netlink", pathlib.Path(tmp) / "netlink")
     for path in programs:
         cpio.copy(f"usr/sbin/{path.name}", path)
+        add_files(cpio, {lib: os.path.realpath(lib) for lib in libraries(path) - base_files})
     for path in [*sorted(SELFTESTS.glob("*.sh")), SELFTESTS / "config"]:
         cpio.copy(f"selftests/{path.name}", path)
     for name in ("rtrs", "rnbd", "vm", "bench"):

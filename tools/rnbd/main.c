@@ -92,6 +92,12 @@ const struct command commands[] = {
 		"a histogram whose steps are a factor of two.",
 		0, 1, cmd_stats,
 	}, {
+		"top", "", "W", "", "the same on the screen, as it changes",
+		"Show sessions and paths on the screen, with what they do: requests, bytes, percentiles of their\n"
+		"time, requests in flight, failovers and errors. h shows all keys, Enter where the time of a session\n"
+		"or path goes, q quits.",
+		0, 0, cmd_top,
+	}, {
 		"exports", "", "jHu", "", "list devices that clients have open here",
 		"List the devices of this host that clients have open.",
 		0, 0, cmd_exports,

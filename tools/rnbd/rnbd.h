@@ -82,6 +82,7 @@ enum status cmd_exports(const struct args *args);
 enum status cmd_close(const struct args *args);
 enum status cmd_stats(const struct args *args);
 enum status cmd_events(const struct args *args);
+enum status cmd_top(const struct args *args);
 enum status cmd_check(const struct args *args);
 enum status cmd_config_check(const struct args *args);
 enum status cmd_config_apply(const struct args *args);
