@@ -36,6 +36,43 @@ printed_command() {
 	rnbd "$@" 2>&1 | sed -n "s/^  next: .*\($pattern .*\)/\1/p" | head -n 1
 }
 
+# What both paths of the client have written, in metrics.
+written_bytes() {
+	rnbd stats --openmetrics | awk '
+		/^rnbd_path_transferred_bytes_total{role="client".*operation="write"/ { sum += $NF }
+		END { printf "%d\n", sum }'
+}
+
+# One mebibyte more was written, with a header for each request.
+counted_since() {
+	local before after
+	before=$(written_bytes)
+	dd if=/dev/zero of=/dev/rnbd0 bs=64k count=16 oflag=direct status=none || return
+	after=$(written_bytes)
+	echo "before $before, after $after"
+	[ $((after - before)) -ge 1048576 ] && [ $((after - before)) -lt 1100000 ]
+}
+
+metrics_in_file() {
+	local file=/tmp/rnbd.prom
+	rnbd stats --prometheus --output=$file && [ "$(stat -c %a $file)" = 644 ] &&
+		grep -q '^# TYPE rnbd_path_requests_total counter$' $file && [ ! -e $file.tmp ]
+}
+
+# In a terminal of 80x24, with keys that wait there: a look at the split of the first path, the help, and out.
+top_shows() {
+	local screen=/tmp/top.screen what
+	printf 'j\rhxq' | TERM=vt100 timeout 30 script -qec "stty rows 24 cols 80; rnbd top" $screen >/dev/null || return
+	for what in "client: 1 session, 2 of 2 paths up" "10.2.0.1@10.2.0.2" "$sess, client, 10.1.0.1@10.1.0.2" \
+		"keys and columns"; do
+		grep -aFq "$what" $screen || {
+			echo "not on the screen: $what"
+			cat -v $screen
+			return 1
+		}
+	done
+}
+
 nr_listed() {
 	rnbd list -H | wc -l
 }
@@ -59,7 +96,7 @@ server_sees_paths() {
 	[ "$(rnbd path list --server -H | wc -l)" -eq "$1" ]
 }
 
-ktap_plan 50
+ktap_plan 58
 requires rnbd
 topo_up 2
 topo_is_ours
@@ -94,6 +131,15 @@ tool "show session" 0 '^max_reconnect_attempts +-1' show $sess
 tool "sessions" 0 "^$sess +client +2 +2 +1 " sessions
 tool "sessions server" 0 "^$sess +server +2 +2 +1 " sessions server
 tool "exports" 0 "^$(basename "$back") +$sess +rw +disk$" exports
+tool "stats" 0 "^$sess +client +- +- +2 +2 +[0-9]+ +" stats
+tool "stats of a device's path, per interval" 0 "^$sess +client +ip:10.1.0.1@ip:10.1.0.2 +connected " stats -w 1 -c 2 rnbd0
+tool "stats of a session of the server" 0 "^$sess +server +- +- +2 +2 +" stats $sess
+tool "metrics" 0 "^rnbd_path_transferred_bytes_total\{role=\"client\",session=\"$sess\",path=\"ip:10.1.0.1@ip:10.1.0.2\",operation=\"write\"\} [1-9]" \
+	stats --openmetrics
+check "metrics in a file" metrics_in_file
+check "they count what was written" counted_since
+check "top shows paths, the split of one, and help" top_shows
+tool "top without a terminal" 3 'next: rnbd stats -w 1' top
 tool "completion" 0 '^ip:10.2.0.1@ip:10.2.0.2$' complete path del $sess ''
 
 tool "mapped already" 5 'mapped already, as /dev/rnbd0' map storage:disk
