@@ -95,9 +95,10 @@ clt_put() {
 		imm="$(imm_req "$2" "$5")"
 }
 
-# imm_req <slot> <offset>
+# imm_req <slot> <offset>: of type REQ_TYPE
+REQ_TYPE=0
 imm_req() {
-	printf '0x%08x' $(($1 << SRV_MEM_BITS | $2))
+	printf '0x%08x' $((REQ_TYPE << 28 | $1 << SRV_MEM_BITS | $2))
 }
 
 # clt_write <con> <slot> <user message> [<data>]: a WRITE request

@@ -217,14 +217,16 @@ psrv_info_rsp() {
 	peer post "${1}0" send data="0100$(le16 $((${#chunk_descs} / 32)))00000000$chunk_descs"
 }
 
-# psrv_take <con> [<ms>]: the next request, into $req_... ; fails if there is none
+# psrv_take <con> [<ms>]: the next request, into $req_... ; fails if there is none. Of these types, digits.
+PSRV_TYPES=0
 psrv_take() {
 	local ev imm
 	ev=$(peer_next "$1" "${2:-15000}")
-	is "$ev" 'recv op=write len=* imm=0x0*' || return 1
+	is "$ev" "recv op=write len=* imm=0x[$PSRV_TYPES]*" || return 1
 	req_len=${ev#*len=}
 	req_len=${req_len%% *}
 	imm=$((${ev##*imm=}))
+	req_imm_type=$((imm >> 28)) imm=$((imm & 0xfffffff))
 	req_slot=$((imm >> PSRV_MEM_BITS)) req_off=$((imm & (1 << PSRV_MEM_BITS) - 1))
 	req_hdr=$(chunk_get $req_slot $req_off 24) || return 1
 	req_type=$(le_at "$req_hdr" 0 2)

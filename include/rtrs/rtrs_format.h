@@ -43,6 +43,9 @@
 #define RTRS_IMM_PAYLOAD_BITS		28
 #define RTRS_IMM_RSP_ID_BITS		19
 #define RTRS_IMM_RSP_ERRNO_BITS		9
+/* A time is a number of nanoseconds, shifted to the left by another. */
+#define RTRS_IMM_TIME_BITS		14
+#define RTRS_IMM_TIME_NUMBER_BITS	9
 
 /**
  * enum rtrs_imm_type - type field of the immediate
@@ -56,6 +59,9 @@
  * @RTRS_IMM_FENCE_DONE: answer to @RTRS_IMM_FENCE, same payload
  * @RTRS_IMM_IO_RSP_MANY: extension BATCH, server to client, completions without error; payload is the lowest
  *	slot and which of those above it
+ * @RTRS_IMM_SERVER_TIME: extension SERVER_TIME, server to client, right before an answer: where its request
+ *	spent its time; payload is two times
+ * @RTRS_IMM_IO_REQ_TIMED: extension SERVER_TIME, as @RTRS_IMM_IO_REQ, and @RTRS_IMM_SERVER_TIME is wanted
  */
 enum rtrs_imm_type {
 	RTRS_IMM_IO_REQ		= 0,
@@ -66,6 +72,8 @@ enum rtrs_imm_type {
 	RTRS_IMM_FENCE		= 10,
 	RTRS_IMM_FENCE_DONE	= 11,
 	RTRS_IMM_IO_RSP_MANY	= 12,
+	RTRS_IMM_SERVER_TIME	= 13,
+	RTRS_IMM_IO_REQ_TIMED	= 14,
 };
 
 /**
@@ -92,7 +100,9 @@ enum rtrs_msg_type {
 #define RTRS_EXT_FENCE			0x0001
 #define RTRS_EXT_IMPLICIT_RKEY		0x0002
 #define RTRS_EXT_BATCH			0x0004
-#define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH)
+#define RTRS_EXT_SERVER_TIME		0x0008
+#define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH | \
+					 RTRS_EXT_SERVER_TIME)
 
 /* Bits of rtrs_msg_conn_req.flags. */
 #define RTRS_CONN_FIRST			0x01

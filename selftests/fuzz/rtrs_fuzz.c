@@ -133,6 +133,7 @@ static void fuzz_rkey_rsp(struct fuzz_in *in)
 static void fuzz_imm(struct fuzz_in *in)
 {
 	u32 queue_depth = fuzz_take(in, 2), imm = fuzz_take(in, 4), slot, off, mem_bits;
+	u64 server_ns, device_ns;
 	int err;
 
 	if (!queue_depth)
@@ -144,6 +145,8 @@ static void fuzz_imm(struct fuzz_in *in)
 	MUST(err <= 0 && err > -(1 << RTRS_IMM_RSP_ERRNO_BITS));
 	MUST(slot < 1 << RTRS_IMM_RSP_ID_BITS);
 	MUST(rtrs_imm_payload(rtrs_imm_io_rsp(slot, err, false)) == rtrs_imm_payload(imm));
+	rtrs_imm_server_time_decode(imm, &server_ns, &device_ns);
+	MUST(server_ns <= 511ULL << 31 && device_ns <= 511ULL << 31);
 }
 
 static void fuzz_addr(struct fuzz_in *in)

@@ -117,7 +117,7 @@ timing() {
 		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
 }
 
-ktap_plan 86
+ktap_plan 90
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -210,8 +210,12 @@ check "server: hca" [ -d "/sys/class/infiniband/$(cat "$srv/hca_name")/ports/$(c
 check "server: disconnect: usage" usage "$srv/disconnect"
 check "server: disconnect: refuses" all_refused "$srv/disconnect" \
 	"path $(path_pair 1): disconnect: '%s' is not valid, write 1" 0 2 '' yes
-check "server: stats: refuses" all_refused "$srv/stats/rdma" \
-	"path $(path_pair 1): stats/rdma: '%s' is not valid, write 1" 0 2 '' reset
+check "server: stats: entries" only "$srv/stats" rdma latency_read latency_write
+check "server: stats: modes" modes "$srv/stats" 644 rdma latency_read latency_write
+for file in rdma latency_read latency_write; do
+	check "server: stats: $file: refuses" all_refused "$srv/stats/$file" \
+		"path $(path_pair 1): stats/$file: '%s' is not valid, write 1" 0 2 '' reset
+done
 check "what was mapped works" fio_verify "$dev" --size=1M
 must unmap_device "$dev"
 

@@ -37,7 +37,7 @@ lines_are() {
 	}
 }
 
-# counts_are <file> <total> <client> <wire> <server> <device>
+# counts_are <file> <total> <client> <wire> <server> <device>, of the server the last two
 counts_are() {
 	local file="$1"
 	shift
@@ -58,17 +58,17 @@ mean_is() {
 	}
 }
 
-# only_slow <part>: of reads on path 1, by $DELAY_US and not much more
+# only_slow <part>: of reads on path 1, by about $DELAY_US
 only_slow() {
 	local part
-	for part in client wire; do
+	for part in client wire server device; do
 		if [ $part = "$1" ]; then
-			mean_is "$path/latency_read" $part $DELAY_US $((2 * DELAY_US))
+			mean_is "$path/latency_read" $part $((DELAY_US * 9 / 10)) $((2 * DELAY_US))
 		else
 			mean_is "$path/latency_read" $part 0 $((DELAY_US / 4))
 		fi || return 1
 	done
-	mean_is "$path/latency_read" total $DELAY_US $((2 * DELAY_US))
+	mean_is "$path/latency_read" total $((DELAY_US * 9 / 10)) $((2 * DELAY_US))
 }
 
 reset() {
@@ -137,7 +137,7 @@ path_back() {
 	path_returns 40 test 1
 }
 
-ktap_plan 46
+ktap_plan 52
 topo_up 2
 topo_is_ours
 debugfs_up
@@ -148,6 +148,7 @@ dev=$(map_device test "$back") || abort "cannot map"
 must sess_paths_are test 2
 path=$(path_dir test 1)/stats
 other=$(path_dir test 2)/stats
+srv=$SRV_CLASS/test/paths/$(path_pair 1)/stats
 
 # Counting. With nothing in flight the first path takes all.
 must reset "$path/reset_all" "$other/reset_all" $SESS/stats/reset_all
@@ -158,21 +159,21 @@ for dir in "$path" $SESS/stats; do
 	check "${dir##*/class/*/}: five lines, and their buckets have all requests" \
 		lines_are "$dir/latency_read" total client wire server device
 	check "reads are counted, one in $EVERY by its parts" \
-		counts_are "$dir/latency_read" $((SAMPLES * EVERY)) $SAMPLES $SAMPLES 0 0
+		counts_are "$dir/latency_read" $((SAMPLES * EVERY)) $SAMPLES $SAMPLES $SAMPLES $SAMPLES
 	check "writes are not" all_zero "$dir/latency_write"
 done
 check "nor is anything on the other path" all_zero "$other"/latency_*
 must writes $EVERY
-check "writes are counted by themselves" counts_are "$path/latency_write" $EVERY 1 1 0 0
-check "the session has them too" counts_are $SESS/stats/latency_write $EVERY 1 1 0 0
+check "writes are counted by themselves" counts_are "$path/latency_write" $EVERY 1 1 1 1
+check "the session has them too" counts_are $SESS/stats/latency_write $EVERY 1 1 1 1
 check "a reset of the path" reset "$path/latency_read"
 check "is one of reads" all_zero "$path/latency_read"
-check "and not of writes" counts_are "$path/latency_write" $EVERY 1 1 0 0
-check "nor of the session" counts_are $SESS/stats/latency_read $((SAMPLES * EVERY)) $SAMPLES $SAMPLES 0 0
+check "and not of writes" counts_are "$path/latency_write" $EVERY 1 1 1 1
+check "nor of the session" counts_are $SESS/stats/latency_read $((SAMPLES * EVERY)) $SAMPLES $SAMPLES $SAMPLES $SAMPLES
 must reads 1
-check "the parts of the next request are taken" counts_are "$path/latency_read" 1 1 1 0 0
+check "the parts of the next request are taken" counts_are "$path/latency_read" 1 1 1 1 1
 check "a reset of the session" reset $SESS/stats/latency_read
-check "is not one of the path" counts_are "$path/latency_read" 1 1 1 0 0
+check "is not one of the path" counts_are "$path/latency_read" 1 1 1 1 1
 
 # One that is in flight while all is reset.
 check_here "a read is answered late" delayed rtrs-server/rsp_delayed in_flight 1
@@ -191,11 +192,27 @@ check "a slow wire shows in the wire" only_slow wire
 check "in the bucket of 16 to 33 ms" [ "$(lat "$path/latency_read" wire 19)" -eq 1 ]
 must tc qdisc del dev cp1 root
 
+# In the device: a disk that takes its time. The server says the same of itself.
+slow=$(backing_null 16 irqmode=2 completion_nsec=$((DELAY_US * 1000))) || abort "no slow backing device"
+fast_dev=$dev
+dev=$(map_device test "$slow") || abort "cannot map"
+must reset "$path/latency_read" "$srv/latency_read"
+must reads $EVERY
+check "a slow disk shows in the device" only_slow device
+check "server: two lines, and their buckets have all requests" lines_are "$srv/latency_read" server device
+check "server: it has timed what the client asked for" counts_are "$srv/latency_read" 1 1
+check "server: the device's time is what the client was told" \
+	mean_is "$srv/latency_read" device $((DELAY_US * 9 / 10)) $((DELAY_US * 2))
+check "server: a reset" reset "$srv/latency_read"
+check "server: is one" all_zero "$srv/latency_read"
+must unmap_device "$dev"
+dev=$fast_dev
+
 # In the client: a request that has to wait until the server has closed the path that it was on.
 must reset "$other/reset_all"
 check_here "a path is cut while the disk has a read" delayed rnbd-server/bio_delayed path_cut 1
 check_here "the read ends well" read_ends 0
-check "it is counted on the path that took it over" counts_are "$other/latency_read" 1 1 1 0 0
+check "it is counted on the path that took it over" counts_are "$other/latency_read" 1 1 1 1 1
 check "waiting for the fence is the client's" mean_is "$other/latency_read" client 500000 5000000
 check "and not the wire's" mean_is "$other/latency_read" wire 0 100000
 check_eq "the loss is counted: no answer" "$(cause losses no_answer)" "1 1"

@@ -81,6 +81,7 @@ struct rtrs_permit {
  * @invalidated: O. the server invalidated the region of a READ
  * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
  * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
+ * @srv_time: O. immediate of type SERVER_TIME that came with the answer, 0 if none did
  * @sent_ns: O. when it was sent on this path, 0 unless its time is taken (mp.c)
  * @sent_inflight: O. requests that were in flight on @conn then, itself included
  * @cpu: O. CPU that sent it
@@ -108,6 +109,7 @@ struct rtrs_clt_req {
 	bool invalidated;
 	u64 start_ns;
 	u64 posted_ns;
+	u32 srv_time;
 	u64 sent_ns;
 	u32 sent_inflight;
 	int cpu;
@@ -154,6 +156,7 @@ struct rtrs_clt_load {
  * @dying: handler lock of the CM id. Being torn down: its handler must not create anything
  * @load: what it has to do
  * @inv_rkey: handlers of this connection only. Key of the last SEND_WITH_INV not yet claimed by a response
+ * @srv_time: handlers of this connection only. The last SERVER_TIME, 0 if a response has claimed it
  * @rsps: C. receives with buffers, NULL unless the server sends new rkeys
  * @rsp_buf: C. their buffers, 8 bytes each
  * @rsp_dma: C. mapped address of @rsp_buf
@@ -166,6 +169,7 @@ struct rtrs_clt_conn {
 	bool dying;
 	struct rtrs_clt_load load;
 	u32 inv_rkey;
+	u32 srv_time;
 	struct rtrs_clt_rsp *rsps;
 	struct rtrs_msg_rkey_rsp *rsp_buf;
 	u64 rsp_dma;

@@ -217,8 +217,10 @@ static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
 
 static u32 rtrs_clt_recv_count(const struct rtrs_clt_conn *cc)
 {
-	/* Two messages per request and, on the service connection, heartbeats. */
-	return 2 * (cc->conn.cid ? cc->path->sess->queue_depth : RTRS_SERVICE_QUEUE_DEPTH);
+	/* Two messages per request, or three, and, on the service connection, heartbeats. */
+	u32 per_req = cc->path->features & RTRS_EXT_SERVER_TIME ? 3 : 2;
+
+	return per_req * (cc->conn.cid ? cc->path->sess->queue_depth : RTRS_SERVICE_QUEUE_DEPTH);
 }
 
 static int rtrs_clt_post_all_receives(struct rtrs_clt_path *path)

@@ -334,6 +334,7 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 	size_t hdr_len, msg_len;
 	u64 off = req->data_len;
 	int nr_sge, ret;
+	u32 imm;
 
 	chain.first = &chain.wr.wr;
 	chain.nr = 1;
@@ -347,14 +348,16 @@ static int rtrs_clt_post_request(struct rtrs_clt_req *req)
 		.length = msg_len,
 		.lkey = path->pd->local_dma_lkey,
 	};
+	imm = rtrs_imm_io_req(req->slot, off + req->usr_len, path->sess->mem_bits);
+	if (unlikely(req->posted_ns) && (path->features & RTRS_EXT_SERVER_TIME))
+		imm = rtrs_imm_timed(imm);
 	chain.wr = (struct ib_rdma_wr) {
 		.wr = {
 			.wr_cqe = sends_pages ? &req->sent_cqe : &req->conn->conn.send_cqe,
 			.sg_list = chain.sge,
 			.num_sge = nr_sge,
 			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-			.ex.imm_data = cpu_to_be32(rtrs_imm_io_req(req->slot, off + req->usr_len,
-								   path->sess->mem_bits)),
+			.ex.imm_data = cpu_to_be32(imm),
 		},
 		.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off,
 		.rkey = rbuf->rkey,

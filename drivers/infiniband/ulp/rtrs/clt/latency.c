@@ -3,14 +3,40 @@
  * Where the time of requests goes: counting, and what sysfs shows of it.
  *
  * Each request is counted when it completes, on the path that it was last sent on.  Its parts are taken of one
- * in RTRS_CLT_LAT_EVERY.  A session has no histograms to count in: it shows the sum over its paths, and what
+ * in RTRS_CLT_LAT_EVERY; a server with extension SERVER_TIME is asked for its share of them.  A session has no histograms to count in: it shows the sum over its paths, and what
  * those had that were removed.
  *
  * Locks: the mutex of the session's times for whatever no CPU counts in.
  */
 #include <linux/rcupdate.h>
 
+#include "../proto/imm.h"
 #include "clt.h"
+
+/* Take the parts of a request that was answered. */
+static void rtrs_clt_lat_parts(const struct rtrs_clt_req *req, struct rtrs_lat_hist __percpu *hist,
+			       u64 total_ns)
+{
+	bool told = req->path->features & RTRS_EXT_SERVER_TIME;
+	u64 ns[RTRS_LAT_PARTS] = {
+		[RTRS_LAT_TOTAL] = total_ns,
+		[RTRS_LAT_CLIENT] = rtrs_lat_between(req->start_ns, req->posted_ns),
+	};
+
+	if (told) {
+		/* Refused before it was handed to the ULP, or the peer does as it likes. */
+		if (!req->srv_time)
+			return;
+		rtrs_imm_server_time_decode(req->srv_time, &ns[RTRS_LAT_SERVER], &ns[RTRS_LAT_DEVICE]);
+	}
+	rtrs_lat_split(ns);
+	rtrs_lat_add(&hist[RTRS_LAT_CLIENT], ns[RTRS_LAT_CLIENT]);
+	rtrs_lat_add(&hist[RTRS_LAT_WIRE], ns[RTRS_LAT_WIRE]);
+	if (!told)
+		return;
+	rtrs_lat_add(&hist[RTRS_LAT_SERVER], ns[RTRS_LAT_SERVER]);
+	rtrs_lat_add(&hist[RTRS_LAT_DEVICE], ns[RTRS_LAT_DEVICE]);
+}
 
 /**
  * rtrs_clt_lat_done() - a request completes: count its time
@@ -23,14 +49,10 @@ void rtrs_clt_lat_done(const struct rtrs_clt_req *req, bool answered)
 {
 	struct rtrs_lat_hist __percpu *hist = req->path->lat.cpu->hist[req->dir];
 	u64 total_ns = rtrs_lat_between(req->start_ns, rtrs_lat_now());
-	u64 client_ns;
 
 	rtrs_lat_add(&hist[RTRS_LAT_TOTAL], total_ns);
-	if (likely(!req->posted_ns) || !answered)
-		return;
-	client_ns = min(rtrs_lat_between(req->start_ns, req->posted_ns), total_ns);
-	rtrs_lat_add(&hist[RTRS_LAT_CLIENT], client_ns);
-	rtrs_lat_add(&hist[RTRS_LAT_WIRE], total_ns - client_ns);
+	if (unlikely(req->posted_ns) && answered)
+		rtrs_clt_lat_parts(req, hist, total_ns);
 }
 
 static void rtrs_clt_lat_add_path(struct rtrs_lat_hist *sum, const struct rtrs_clt_path *path,

@@ -46,6 +46,8 @@ static void rtrs_clt_req_answered(struct rtrs_clt_req *req, int error)
 	/* A claim to have invalidated is believed only if the invalidation was seen. */
 	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr->mr->rkey;
 	cc->inv_rkey = 0;
+	req->srv_time = cc->srv_time;
+	cc->srv_time = 0;
 
 	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
 }
@@ -128,6 +130,13 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 	case RTRS_IMM_IO_RSP_MANY:
 		if ((features & RTRS_EXT_BATCH) && !msg && may_lack_key)
 			return rtrs_clt_responses(cc, imm);
+		break;
+	case RTRS_IMM_SERVER_TIME:
+		/* Of the request that is answered next on this connection.  Numbers to be shown, no more. */
+		if ((features & RTRS_EXT_SERVER_TIME) && !msg) {
+			cc->srv_time = imm;
+			return 0;
+		}
 		break;
 	case RTRS_IMM_HB_MSG:
 	case RTRS_IMM_HB_ACK:

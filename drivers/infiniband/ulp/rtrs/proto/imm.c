@@ -9,6 +9,7 @@
 #include "status.h"
 
 static_assert(RTRS_IMM_TYPE_BITS + RTRS_IMM_PAYLOAD_BITS == 32);
+static_assert(2 * RTRS_IMM_TIME_BITS == RTRS_IMM_PAYLOAD_BITS);
 static_assert(RTRS_IMM_RSP_ID_BITS + RTRS_IMM_RSP_ERRNO_BITS == RTRS_IMM_PAYLOAD_BITS);
 
 static u32 rtrs_imm_low_bits(u32 value, u32 bits)
@@ -140,6 +141,65 @@ void rtrs_imm_io_rsp_many_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *others)
 	rtrs_imm_unpack_slot(imm, mem_bits, slot, others);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_io_rsp_many_decode);
+
+/* The nearest time that can be told. */
+static u32 rtrs_imm_pack_time(u64 ns)
+{
+	u32 shift = max(fls64(ns) - RTRS_IMM_TIME_NUMBER_BITS, 0);
+
+	if (shift) {
+		ns = (ns >> shift) + (ns >> (shift - 1) & 1);
+		/* Rounded up to one bit more. */
+		if (ns >> RTRS_IMM_TIME_NUMBER_BITS) {
+			ns >>= 1;
+			shift++;
+		}
+	}
+	if (shift >> (RTRS_IMM_TIME_BITS - RTRS_IMM_TIME_NUMBER_BITS))
+		return rtrs_imm_low_bits(~0U, RTRS_IMM_TIME_BITS);
+	return shift << RTRS_IMM_TIME_NUMBER_BITS | (u32)ns;
+}
+
+static u64 rtrs_imm_unpack_time(u32 time)
+{
+	return (u64)rtrs_imm_low_bits(time, RTRS_IMM_TIME_NUMBER_BITS) <<
+	       (rtrs_imm_low_bits(time, RTRS_IMM_TIME_BITS) >> RTRS_IMM_TIME_NUMBER_BITS);
+}
+
+/**
+ * rtrs_imm_server_time() - immediate that tells where a request spent its time
+ * @server_ns: nanoseconds before the server's ULP had it
+ * @device_ns: nanoseconds with that ULP
+ *
+ * Extension SERVER_TIME.  Times are rounded to 9 bits; more than 18 minutes are told as 18 minutes.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_server_time(u64 server_ns, u64 device_ns)
+{
+	return rtrs_imm_pack(RTRS_IMM_SERVER_TIME,
+			     rtrs_imm_pack_time(server_ns) << RTRS_IMM_TIME_BITS |
+			     rtrs_imm_pack_time(device_ns));
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_server_time);
+
+/**
+ * rtrs_imm_server_time_decode() - where a request spent its time
+ * @imm: immediate of type SERVER_TIME in CPU order
+ * @server_ns: nanoseconds before the server's ULP had it
+ * @device_ns: nanoseconds with that ULP
+ *
+ * Extension SERVER_TIME.  All payloads are valid; none is more than 18.3 minutes.
+ *
+ * Context: any.
+ */
+void rtrs_imm_server_time_decode(u32 imm, u64 *server_ns, u64 *device_ns)
+{
+	*server_ns = rtrs_imm_unpack_time(imm >> RTRS_IMM_TIME_BITS);
+	*device_ns = rtrs_imm_unpack_time(imm);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_server_time_decode);
 
 /**
  * rtrs_imm_hb() - immediate of a heartbeat

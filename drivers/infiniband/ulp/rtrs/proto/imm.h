@@ -31,12 +31,27 @@ static inline u32 rtrs_imm_payload(u32 imm)
 	return imm & ((1U << RTRS_IMM_PAYLOAD_BITS) - 1);
 }
 
+/**
+ * rtrs_imm_timed() - the same request, and where it spends its time is wanted
+ * @imm: immediate of type IO_REQ
+ *
+ * Extension SERVER_TIME.
+ *
+ * Return: immediate of type IO_REQ_TIMED.
+ */
+static inline u32 rtrs_imm_timed(u32 imm)
+{
+	return (u32)RTRS_IMM_IO_REQ_TIMED << RTRS_IMM_PAYLOAD_BITS | rtrs_imm_payload(imm);
+}
+
 u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits);
 void rtrs_imm_io_req_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *off);
 u32 rtrs_imm_io_rsp(u32 slot, int err, bool invalidated);
 void rtrs_imm_io_rsp_decode(u32 imm, u32 *slot, int *err);
 u32 rtrs_imm_io_rsp_many(u32 slot, u32 others, u32 mem_bits);
 void rtrs_imm_io_rsp_many_decode(u32 imm, u32 mem_bits, u32 *slot, u32 *others);
+u32 rtrs_imm_server_time(u64 server_ns, u64 device_ns);
+void rtrs_imm_server_time_decode(u32 imm, u64 *server_ns, u64 *device_ns);
 u32 rtrs_imm_hb(bool ack);
 u32 rtrs_imm_fence(u32 path_id, bool done);
 

@@ -39,4 +39,6 @@ static inline unsigned int rtrs_lat_bucket(u64 ns)
 	return min(fls64(div_u64(ns, 1000)), RTRS_LAT_BUCKETS - 1);
 }
 
+void rtrs_lat_split(u64 part_ns[RTRS_LAT_PARTS]);
+
 #endif /* _RTRS_LATENCY_H */

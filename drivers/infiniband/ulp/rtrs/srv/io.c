@@ -38,6 +38,8 @@ static void rtrs_srv_req_submit(struct rtrs_srv_req *req, bool batch)
 
 	/* The ULP may answer before it returns: the close of the path waits for the return too. */
 	percpu_ref_get(&path->ops_ref);
+	if (unlikely(req->arrived_ns))
+		req->submitted_ns = rtrs_lat_now();
 	req->call = RTRS_SRV_CALL_ON;
 	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), &req->op, req->data,
 				     req->hdr.data_len, req->usr, req->hdr.usr_len);
@@ -209,6 +211,19 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 		rtrs_srv_req_wait(req);
 }
 
+/* Is this request to be timed?  The client says so, or it does not know how to. */
+static bool rtrs_srv_io_timed(struct rtrs_srv_conn *conn, u32 imm)
+{
+	if (conn->path->features & RTRS_EXT_SERVER_TIME)
+		return rtrs_imm_type(imm) == RTRS_IMM_IO_REQ_TIMED;
+	if (likely(conn->until_timed)) {
+		conn->until_timed--;
+		return false;
+	}
+	conn->until_timed = RTRS_SRV_LAT_EVERY - 1;
+	return true;
+}
+
 static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 {
 	struct rtrs_srv_path *path = conn->path;
@@ -235,6 +250,8 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 		return;
 	}
 	req->conn = conn;
+	req->time_imm = 0;
+	req->arrived_ns = unlikely(rtrs_srv_io_timed(conn, imm)) ? rtrs_lat_now() : 0;
 	rtrs_srv_io_process(req, off);
 }
 
@@ -244,6 +261,35 @@ static void rtrs_srv_io_hb_msg(struct rtrs_srv_path *path)
 
 	if (ret)
 		rtrs_srv_path_fail(path, "answering a heartbeat: error %d", ret);
+}
+
+/* Return: false if the message is not known, or belongs to an extension that was not taken up. */
+static bool rtrs_srv_io_imm(struct rtrs_srv_conn *conn, u32 imm)
+{
+	struct rtrs_srv_path *path = conn->path;
+
+	switch (rtrs_imm_type(imm)) {
+	case RTRS_IMM_IO_REQ_TIMED:
+		if (!(path->features & RTRS_EXT_SERVER_TIME))
+			return false;
+		fallthrough;
+	case RTRS_IMM_IO_REQ:
+		rtrs_srv_io_req(conn, imm);
+		return true;
+	case RTRS_IMM_HB_MSG:
+		rtrs_srv_io_hb_msg(path);
+		return true;
+	case RTRS_IMM_HB_ACK:
+		rtrs_hb_acked(&path->hb);
+		return true;
+	case RTRS_IMM_FENCE:
+		if (!(path->features & RTRS_EXT_FENCE) || conn->conn.cid)
+			return false;
+		rtrs_srv_fence_request(path, rtrs_imm_payload(imm));
+		return true;
+	default:
+		return false;
+	}
 }
 
 /**
@@ -278,26 +324,9 @@ void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	imm = be32_to_cpu(wc->ex.imm_data);
-	switch (rtrs_imm_type(imm)) {
-	case RTRS_IMM_IO_REQ:
-		rtrs_srv_io_req(conn, imm);
-		break;
-	case RTRS_IMM_HB_MSG:
-		rtrs_srv_io_hb_msg(path);
-		break;
-	case RTRS_IMM_HB_ACK:
-		rtrs_hb_acked(&path->hb);
-		break;
-	case RTRS_IMM_FENCE:
-		if ((path->features & RTRS_EXT_FENCE) && !conn->conn.cid) {
-			rtrs_srv_fence_request(path, rtrs_imm_payload(imm));
-			break;
-		}
-		fallthrough;
-	default:
+	if (unlikely(!rtrs_srv_io_imm(conn, imm)))
 		pr_warn_ratelimited("path %s: message of unknown type %u ignored\n", path->name,
 				    rtrs_imm_type(imm));
-	}
 }
 
 /**

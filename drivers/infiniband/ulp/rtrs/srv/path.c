@@ -32,6 +32,7 @@ static void rtrs_srv_path_release(struct kobject *kobj)
 	struct rtrs_srv_path *path = container_of(kobj, struct rtrs_srv_path, kobj);
 
 	percpu_ref_exit(&path->ops_ref);
+	free_percpu(path->lat.cpu);
 	free_percpu(path->stats);
 	kvfree(path->conns);
 	kfree(path);
@@ -155,10 +156,12 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	rtrs_hb_init(&path->hb, &rtrs_srv_path_hb_ops, ctx->wq);
 	INIT_DELAYED_WORK(&path->handshake_dwork, rtrs_srv_path_handshake_work);
 
+	mutex_init(&path->lat.mutex);
+	path->lat.cpu = alloc_percpu(struct rtrs_srv_lat_cpu);
 	path->stats = alloc_percpu(struct rtrs_io_stats);
 	path->conns = fault_here(alloc_path) ? NULL :
 		      kvcalloc(path->cid_num, sizeof(*path->conns), GFP_KERNEL);
-	if (!path->stats || !path->conns)
+	if (!path->lat.cpu || !path->stats || !path->conns)
 		goto err_put;
 	ret = percpu_ref_init(&path->ops_ref, rtrs_srv_path_ops_done, 0, GFP_KERNEL);
 	if (ret)

@@ -37,6 +37,7 @@ struct rtrs_srv_late_rsp {
 
 /**
  * struct rtrs_srv_chain - work requests of a response; those that are not in the chain are not set
+ * @time: message that tells where the time went
  * @data: RDMA WRITE of the result
  * @data_sge: the result
  * @inv: SEND with invalidate of the client's key
@@ -48,6 +49,7 @@ struct rtrs_srv_late_rsp {
  * @nr: number of WRs
  */
 struct rtrs_srv_chain {
+	struct ib_rdma_wr time;
 	struct ib_rdma_wr data;
 	struct ib_sge data_sge;
 	struct ib_send_wr inv;
@@ -101,6 +103,19 @@ static void rtrs_srv_chain_set_key(struct rtrs_srv_chain *chain, const struct rt
 	chain->done.wr.num_sge = 1;
 }
 
+/* Extension SERVER_TIME: right before what belongs to the answer. */
+static void rtrs_srv_chain_add_time(struct rtrs_srv_chain *chain, const struct rtrs_srv_req *req)
+{
+	chain->time = (struct ib_rdma_wr){
+		.wr = {
+			.wr_cqe = &req->conn->conn.send_cqe,
+			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
+			.ex.imm_data = cpu_to_be32(req->time_imm),
+		},
+	};
+	rtrs_srv_chain_add(chain, &chain->time.wr);
+}
+
 /* Protocol section 6: data, then SEND with invalidate, then the completion message. */
 static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_req *req)
 {
@@ -119,6 +134,8 @@ static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_r
 		},
 	};
 
+	if (unlikely(req->time_imm))
+		rtrs_srv_chain_add_time(chain, req);
 	if (data && !inv && !key) {
 		/* Nothing in between: data and completion are one message. */
 		rtrs_srv_chain_set_data(chain, &chain->done, req);
@@ -290,7 +307,7 @@ bool rtrs_srv_req_send_rsp(struct rtrs_srv_req *req)
 /* Has the response nothing but the slot to tell? */
 static bool rtrs_srv_rsp_is_plain(const struct rtrs_srv_req *req)
 {
-	return req->hdr.write && !req->err && !rtrs_srv_rsp_has_key(req);
+	return req->hdr.write && !req->err && !req->time_imm && !rtrs_srv_rsp_has_key(req);
 }
 
 /**
@@ -388,6 +405,8 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
 			 RTRS_SRV_REQ_RUNNING))
 		return true;
 	req->err = errno;
+	if (unlikely(req->arrived_ns))
+		rtrs_srv_lat_answered(req);
 	if (cmpxchg(&req->call, RTRS_SRV_CALL_ON, RTRS_SRV_CALL_ANSWERED) == RTRS_SRV_CALL_ON)
 		return true;
 	return rtrs_srv_req_respond(req, false);

@@ -29,6 +29,7 @@
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
 #include "buffers.h"
+#include "latency.h"
 #include "limits.h"
 
 struct device;
@@ -85,6 +86,9 @@ enum rtrs_srv_call {
  * @state: L. enum rtrs_srv_req_state
  * @call: enum rtrs_srv_call, a cmpxchg where both the ULP and who called it may make the step
  * @err: O. answer of the ULP
+ * @time_imm: O. immediate that goes before the answer and tells where the time went, 0 if nobody wants to know
+ * @arrived_ns: O. when it arrived, rtrs_lat_now(); 0 unless it is timed
+ * @submitted_ns: O. when the ULP was given it, if it is timed
  * @path: I. the path
  * @conn: O. connection the request came on and the response leaves on
  * @hdr: O. private copy of the header, checked
@@ -111,6 +115,9 @@ struct rtrs_srv_req {
 	u32 state;
 	u32 call;
 	int err;
+	u32 time_imm;
+	u64 arrived_ns;
+	u64 submitted_ns;
 	struct rtrs_srv_path *path;
 	struct rtrs_srv_conn *conn;
 	struct rtrs_io_hdr hdr;
@@ -153,6 +160,7 @@ struct rtrs_srv_slot {
  * @wait_list: requests that wait for room in the send queue
  * @batch: requests without error that were answered since the round of the completion handler began;
  *	that handler's alone
+ * @until_timed: requests until the next one that is timed, of a client that does not say which; likewise
  */
 struct rtrs_srv_conn {
 	struct rtrs_conn conn;
@@ -160,6 +168,7 @@ struct rtrs_srv_conn {
 	spinlock_t wait_lock;
 	struct list_head wait_list;
 	struct list_head batch;
+	u32 until_timed;
 };
 
 /**
@@ -248,6 +257,7 @@ struct rtrs_srv_fence {
  * @fence: fences asked for over this path
  * @drained: M. nothing of the path is under way any more
  * @stats: I. per-CPU counters
+ * @lat: where the time of its requests went
  * @session: A. @session_name once INFO_REQ has brought it, before that NULL
  * @session_name: I once @session is set. name of the session, for as long as the path is there
  * @named: N. counts as user of the session's name
@@ -293,6 +303,7 @@ struct rtrs_srv_path {
 	struct rtrs_srv_fence fence;
 	bool drained;
 	struct rtrs_io_stats __percpu *stats;
+	struct rtrs_srv_lat lat;
 
 	const char *session;
 	char session_name[RTRS_NAME_LEN];

@@ -108,25 +108,56 @@ static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr, char
 			  sum.cnt[WRITE], sum.bytes[WRITE]);
 }
 
+static int rtrs_srv_want_reset(const struct rtrs_srv_path *path, const char *name, const char *buf)
+{
+	if (sysfs_streq(buf, "1"))
+		return 0;
+	pr_err("path %s: stats/%s: '%.*s' is not valid, write 1 to reset\n", path->name, name,
+	       (int)strcspn(buf, "\n"), buf);
+	return -EINVAL;
+}
+
 static ssize_t rdma_store(struct kobject *kobj, struct kobj_attribute *attr,
 			  const char *buf, size_t count)
 {
 	struct rtrs_srv_path *path = rtrs_srv_kobj_to_path(kobj);
-	int cpu;
+	int cpu, ret;
 
-	if (!sysfs_streq(buf, "1")) {
-		pr_err("path %s: stats/rdma: '%.*s' is not valid, write 1 to reset\n",
-		       path->name, (int)strcspn(buf, "\n"), buf);
-		return -EINVAL;
-	}
+	ret = rtrs_srv_want_reset(path, attr->attr.name, buf);
+	if (ret)
+		return ret;
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(path->stats, cpu), 0, sizeof(struct rtrs_io_stats));
 	return count;
 }
 static struct kobj_attribute rtrs_srv_attr_rdma = __ATTR_RW(rdma);
 
+#define RTRS_SRV_LAT_ATTR(_name, _dir)							\
+static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf) \
+{											\
+	return rtrs_srv_lat_show(rtrs_srv_kobj_to_path(kobj), _dir, buf);		\
+}											\
+											\
+static ssize_t _name##_store(struct kobject *kobj, struct kobj_attribute *attr,		\
+			     const char *buf, size_t count)				\
+{											\
+	struct rtrs_srv_path *path = rtrs_srv_kobj_to_path(kobj);			\
+	int ret = rtrs_srv_want_reset(path, attr->attr.name, buf);			\
+											\
+	if (ret)									\
+		return ret;								\
+	rtrs_srv_lat_reset(path, _dir);							\
+	return count;									\
+}											\
+static struct kobj_attribute rtrs_srv_attr_##_name = __ATTR_RW(_name)
+
+RTRS_SRV_LAT_ATTR(latency_read, READ);
+RTRS_SRV_LAT_ATTR(latency_write, WRITE);
+
 static struct attribute *rtrs_srv_stats_attrs[] = {
 	&rtrs_srv_attr_rdma.attr,
+	&rtrs_srv_attr_latency_read.attr,
+	&rtrs_srv_attr_latency_write.attr,
 	NULL
 };
 

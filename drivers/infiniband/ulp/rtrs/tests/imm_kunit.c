@@ -193,6 +193,83 @@ static void rtrs_imm_hb__message_and_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtrs_imm_hb(true), 0x90000000U);
 }
 
+struct server_time_case {
+	const char *name;
+	u64 server_ns;
+	u64 device_ns;
+	u32 imm;
+	u64 server_told;
+	u64 device_told;
+};
+
+static const struct server_time_case server_time_cases[] = {
+	{ "nothing", 0, 0, 0xd0000000, 0, 0 },
+	{ "1 ns", 1, 0, 0xd0004000, 1, 0 },
+	{ "exact up to 511 ns", 0, 511, 0xd00001ff, 0, 511 },
+	{ "512 ns", 0, 512, 0xd0000300, 0, 512 },
+	{ "rounded down", 0, 1025, 0xd0000500, 0, 1024 },
+	{ "rounded up", 0, 1026, 0xd0000501, 0, 1028 },
+	{ "rounded up to one bit more", 0, 1023, 0xd0000500, 0, 1024 },
+	{ "2^20 and 2^24 ns", 1 << 20, 1 << 24, 0xd6402100, 1 << 20, 1 << 24 },
+	{ "the longest time", 511ULL << 31, 511ULL << 31, 0xdfffffff, 511ULL << 31, 511ULL << 31 },
+	{ "longer", 1ULL << 40, ~0ULL, 0xdfffffff, 511ULL << 31, 511ULL << 31 },
+	{ "rounded up to the longest", (511ULL << 31) - 1, 0, 0xdfffc000, 511ULL << 31, 0 },
+};
+
+static void server_time_case_desc(const struct server_time_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(server_time, server_time_cases, server_time_case_desc);
+
+static void rtrs_imm_server_time__layout(struct kunit *test)
+{
+	const struct server_time_case *c = test->param_value;
+	u64 server_ns, device_ns;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_server_time(c->server_ns, c->device_ns), c->imm);
+	rtrs_imm_server_time_decode(c->imm, &server_ns, &device_ns);
+	KUNIT_EXPECT_EQ(test, server_ns, c->server_told);
+	KUNIT_EXPECT_EQ(test, device_ns, c->device_told);
+}
+
+/* Never wrong by more than one in 512. */
+static void rtrs_imm_server_time__exact_enough(struct kunit *test)
+{
+	u64 ns, told, other;
+
+	for (ns = 1; ns < 511ULL << 31; ns += ns / 97 + 1) {
+		rtrs_imm_server_time_decode(rtrs_imm_server_time(0, ns), &other, &told);
+		KUNIT_ASSERT_EQ(test, other, 0ULL);
+		KUNIT_ASSERT_LE_MSG(test, (told > ns ? told - ns : ns - told) * 512, ns, "%llu ns", ns);
+	}
+}
+
+/* Whatever the payload is, it means something. */
+static void rtrs_imm_server_time_decode__each_bit(struct kunit *test)
+{
+	u64 server_ns, device_ns;
+	u32 bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		rtrs_imm_server_time_decode(1U << bit, &server_ns, &device_ns);
+		KUNIT_EXPECT_EQ_MSG(test, device_ns, bit < 9 ? 1ULL << bit : 0, "bit %u", bit);
+		KUNIT_EXPECT_EQ_MSG(test, server_ns, bit >= 14 && bit < 23 ? 1ULL << (bit - 14) : 0,
+				    "bit %u", bit);
+	}
+}
+
+static void rtrs_imm_timed__same_request(struct kunit *test)
+{
+	u32 imm = rtrs_imm_timed(rtrs_imm_io_req(511, 4096, 19)), slot, off;
+
+	KUNIT_EXPECT_EQ(test, imm, 0xeff81000U);
+	rtrs_imm_io_req_decode(imm, 19, &slot, &off);
+	KUNIT_EXPECT_EQ(test, slot, 511U);
+	KUNIT_EXPECT_EQ(test, off, 4096U);
+}
+
 static void rtrs_imm_type__of_each(struct kunit *test)
 {
 	u32 type;
@@ -232,6 +309,10 @@ static struct kunit_case rtrs_imm_cases[] = {
 	KUNIT_CASE(rtrs_imm_io_rsp_decode__each_errno),
 	KUNIT_CASE(rtrs_imm_io_rsp_decode__each_bit),
 	KUNIT_CASE(rtrs_imm_io_rsp__round_trip),
+	KUNIT_CASE_PARAM(rtrs_imm_server_time__layout, server_time_gen_params),
+	KUNIT_CASE(rtrs_imm_server_time__exact_enough),
+	KUNIT_CASE(rtrs_imm_server_time_decode__each_bit),
+	KUNIT_CASE(rtrs_imm_timed__same_request),
 	KUNIT_CASE(rtrs_imm_hb__message_and_answer),
 	KUNIT_CASE(rtrs_imm_type__of_each),
 	KUNIT_CASE(rtrs_imm_type__wrong_arguments_keep_it),

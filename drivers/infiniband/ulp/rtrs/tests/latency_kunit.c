@@ -51,7 +51,46 @@ static void rtrs_lat_bucket__bounds(struct kunit *test)
 	}
 }
 
+struct split_case {
+	const char *name;
+	u64 told[RTRS_LAT_PARTS];
+	u64 parts[RTRS_LAT_PARTS];
+};
+
+/* In the order of enum rtrs_lat_part: total, client, wire, server, device. */
+static const struct split_case split_cases[] = {
+	{ "nothing", { 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0 } },
+	{ "what is left is the wire's", { 100, 10, 0, 20, 30 }, { 100, 10, 40, 20, 30 } },
+	{ "no server that tells", { 100, 10, 0, 0, 0 }, { 100, 10, 90, 0, 0 } },
+	{ "what was there counts for nothing", { 100, 10, 77, 20, 30 }, { 100, 10, 40, 20, 30 } },
+	{ "nothing left", { 100, 10, 0, 40, 50 }, { 100, 10, 0, 40, 50 } },
+	{ "the server's queue is too long", { 100, 10, 0, 99, 50 }, { 100, 10, 0, 40, 50 } },
+	{ "so is the device's time", { 100, 10, 0, 20, 99 }, { 100, 10, 0, 0, 90 } },
+	{ "both for ever", { 100, 10, 0, ~0ULL, ~0ULL }, { 100, 10, 0, 0, 90 } },
+	{ "the client's own is too long", { 100, 101, 0, 20, 30 }, { 100, 100, 0, 0, 0 } },
+};
+
+static void split_case_desc(const struct split_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(split, split_cases, split_case_desc);
+
+static void rtrs_lat_split__table(struct kunit *test)
+{
+	const struct split_case *c = test->param_value;
+	u64 parts[RTRS_LAT_PARTS];
+	int i;
+
+	memcpy(parts, c->told, sizeof(parts));
+	rtrs_lat_split(parts);
+	for (i = 0; i < RTRS_LAT_PARTS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, parts[i], c->parts[i], "part %d", i);
+}
+
 static struct kunit_case rtrs_latency_cases[] = {
+	KUNIT_CASE_PARAM(rtrs_lat_split__table, split_gen_params),
 	KUNIT_CASE_PARAM(rtrs_lat_bucket__table, bucket_gen_params),
 	KUNIT_CASE(rtrs_lat_bucket__bounds),
 	{}
