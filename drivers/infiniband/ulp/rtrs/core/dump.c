@@ -65,6 +65,22 @@ static int rtrs_nl_missing(struct netlink_ext_ack *extack, const struct rtrs_nl_
 	return -EOPNOTSUPP;
 }
 
+/*
+ * Older kernels have no room for words where a dump begins.  There the answer is sent from here, and -EINTR
+ * says that there is one.
+ */
+static int rtrs_nl_refuse(struct netlink_callback *cb)
+{
+	struct netlink_ext_ack own = {};
+	int ret;
+
+	ret = rtrs_nl_missing(cb->extack ?: &own, rtrs_nl_cursor(cb));
+	if (cb->extack)
+		return ret;
+	netlink_ack(cb->skb, (struct nlmsghdr *)cb->nlh, ret, &own);
+	return -EINTR;
+}
+
 static int rtrs_nl_start(struct netlink_callback *cb, u8 kind, enum rtrs_nl_part_id first_part)
 {
 	const struct nlattr *side = genl_info_dump(cb)->attrs[RTRS_NL_A_SIDE];
@@ -79,7 +95,7 @@ static int rtrs_nl_start(struct netlink_callback *cb, u8 kind, enum rtrs_nl_part
 	};
 	there = rtrs_nl_part_there(first_part + cursor->side) ||
 		(!side && rtrs_nl_part_there(first_part + RTRS_NL_SIDE_SERVER));
-	return there ? 0 : rtrs_nl_missing(cb->extack, cursor);
+	return there ? 0 : rtrs_nl_refuse(cb);
 }
 
 /**
