@@ -39,7 +39,7 @@ printed_command() {
 # What both paths of the client have written, in metrics.
 written_bytes() {
 	rnbd stats --openmetrics | awk '
-		/^rnbd_path_transferred_bytes_total{role="client".*operation="write"/ { sum += $NF }
+		/^rnbd_path_transferred_bytes_total[{]role="client".*operation="write"/ { sum += $NF }
 		END { printf "%d\n", sum }'
 }
 
