@@ -41,15 +41,39 @@ fired() {
 	lines "$1" | grep -q .
 }
 
+# What a request is called in each tracepoint, on both sides.
+ids='session (x|n{31}), path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+, con [0-9]+, slot [0-9]+, seq [0-9]+'
+
+# life_of <ids of a request>: its tracepoints, in their order, but for those of memory
+life_of() {
+	sed -n "s/.*: \(rtrs_[a-z_]*\): $1: .*/\1/p" /tmp/events.trace | grep -v _mr_ | tr '\n' ' '
+}
+
+# each_lived: every request that went over the path that stays has gone through all, in the one order there is
+each_lived() {
+	local request lived=0
+	lines rtrs_clt_req_send | sed -n "s/\(session x, path $(path_pair 2), .*\): .*/\1/p" | awk 'NR % 16 == 1' >/tmp/events.ids
+	while read -r request; do
+		is "$(life_of "$request")" "$LIFE" || {
+			echo "$request"
+			return 1
+		}
+		lived=$((lived + 1))
+	done </tmp/events.ids
+	echo "$lived requests"
+	[ $lived -ge 5 ]
+}
+LIFE='rtrs_clt_req_send rtrs_srv_req_recv rtrs_srv_req_submit rtrs_srv_req_done rtrs_srv_req_answer rtrs_clt_req_answered rtrs_clt_req_done '
+
 requires fio
-ktap_plan 22
+ktap_plan 38
 topo_up 2
-RTRS_SERVER_OPTS="sess_queue_depth=32"
+RTRS_SERVER_OPTS="sess_queue_depth=32 max_chunk_size=262144"
 rtrs_load
 back=$(backing_null 16) || abort "no backing device"
 [ -d $TRACE/events/rtrs ] && [ -d $TRACE/events/rnbd_srv ] || skip_all "needs CONFIG_EVENT_TRACING"
-defer "rm -f /tmp/events.trace"
-check_eq "there are 9 tracepoints" "$(events | wc -l)" 9
+defer "rm -f /tmp/events.*"
+check_eq "there are 20 tracepoints" "$(events | wc -l)" 20
 
 # A name of one character, and the longest one that fits beside the device's.
 long=$(head -c $((254 - ${#back})) /dev/zero | tr '\0' n)
@@ -60,6 +84,10 @@ echo 1 >$TRACE/events/rnbd_srv/enable
 defer trace_off
 dev=$(map_device x "$back") || abort "cannot map"
 must fio_verify "$dev" --size=1M
+# Too much to be copied, and in too many pieces for one send: regions are registered on either side, of each
+# slot more than once.
+must dd if=/dev/zero of="$dev" bs=252k count=60 oflag=direct status=none
+must dd if="$dev" of=/dev/null bs=252k count=60 iflag=direct status=none
 must sysfs_write "$(path_dir x 1)/disconnect" 1
 must sysfs_write "$(path_dir x 1)/reconnect" 1
 must sysfs_write $CLT_CLASS/x/mpath_policy round-robin
@@ -90,7 +118,12 @@ check "its fence: asked over one path, answered for another" says_only rtrs_clt_
 check "its failover" says_only rtrs_clt_failover \
 	"path $(path_pair 1): [1-9][0-9]* requests moved, 0 failed, gap [0-9]+ ms"
 check "its requests, on the other path" says_only rtrs_clt_resend \
-	"path $(path_pair 2): slot [0-9]+, (read|write) of [0-9]+ bytes, submitted [0-9]+ ms ago"
+	"path $(path_pair 2): slot [0-9]+, seq [0-9]+, (read|write) of [0-9]+ bytes, submitted [0-9]+ ms ago"
+check "a request, from the client to the server's ULP" says_only rtrs_clt_req_send "$ids: (read|write) of [0-9]+ bytes"
+check "its arrival: the same" says_only rtrs_srv_req_recv "$ids: (read|write) of [0-9]+ bytes"
+check "and back" says_only rtrs_srv_req_answer "$ids: error (0|-2)"
+check "a region's key" says_only rtrs_clt_mr_register "$ids: rkey 0x[0-9a-f]+"
+check "every 16th request of a path that was not lost: all it went through, once, in order" each_lived
 check "I/O: session, device, operation" says_only rnbd_srv_io_start \
 	"sess=(x|n{31}) $id slot=[0-9]+ op=[0-5](\\|sync)?(\\|fua)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
 check "its end, without error" says_only rnbd_srv_io_done "sess=(x|n{31}) $id slot=[0-9]+ error=0"

@@ -107,6 +107,9 @@ defer "rm -f /tmp/reload.*"
 back=$(backing_null 16) || abort "no backing device"
 
 before=$(resource_snapshot)
+must load_in_order CcSs
+traced=$(tracepoints)
+must unload_in_order sScC
 must rounds 0 6
 must wait_for 20 all_gone
 slab_snapshot >/tmp/reload.slab
@@ -115,7 +118,8 @@ check "$ROUNDS times, in all orders" rounds 6 $((6 + ROUNDS))
 check "nothing is left in sysfs" wait_for 20 all_gone
 check "no verbs object is left" wait_for 20 same_resources "$before"
 # Loading any module costs the kernel an object or two for good.
-check "no slab object is left" slab_settles 20 /tmp/reload.slab $((ROUNDS * 5))
+check "no slab object is left" slab_settles 20 /tmp/reload.slab $((ROUNDS * 5)) \
+	$((ROUNDS * traced))
 grown=$(($(mem_used) - used))
 diag "memory in use has grown by $grown kB"
 check "no memory is left" [ "$grown" -lt $((ROUNDS * 512)) ]

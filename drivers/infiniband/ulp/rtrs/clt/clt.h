@@ -74,6 +74,7 @@ struct rtrs_permit {
  * struct rtrs_clt_req - a slot on one path
  * @path: I. the path
  * @slot: I. the slot
+ * @seq: O. requests of the slot on the path since that was connected, this one included
  * @state: A. RTRS_REQ_* bits, 0 when idle
  * @conn: O. connection it was sent on
  * @dir: O. READ or WRITE
@@ -102,6 +103,7 @@ struct rtrs_permit {
 struct rtrs_clt_req {
 	struct rtrs_clt_path *path;
 	u16 slot;
+	u32 seq;
 	atomic_t state;
 	struct rtrs_clt_conn *conn;
 	u8 dir;
@@ -466,6 +468,10 @@ static inline enum rtrs_clt_path_state rtrs_clt_path_state(const struct rtrs_clt
 {
 	return smp_load_acquire(&path->_state);
 }
+
+/* What joins the tracepoints of a request. */
+#define RTRS_CLT_REQ_IDS(req)	(req)->path->sess->name, (req)->path->name, (req)->conn->conn.cid, \
+				(req)->slot, (req)->seq
 
 static inline struct rtrs_clt_conn *to_clt_conn(struct rtrs_conn *conn)
 {

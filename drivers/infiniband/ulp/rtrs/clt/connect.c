@@ -133,6 +133,7 @@ static int rtrs_clt_map_reqs(struct rtrs_clt_path *path)
 		if (ib_dma_mapping_error(path->dev, req->dma))
 			return -ENOMEM;
 		req->mr = &mrs->mr[slot];
+		req->seq = 0;
 	}
 	return 0;
 }

@@ -113,6 +113,7 @@ static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
 	rtrs_clt_lat_done(req, true);
 	if (unlikely(error))
 		rtrs_clt_count_io_error(req->path, RTRS_CLT_IO_ERROR_SERVER);
+	trace_rtrs_clt_req_done(RTRS_CLT_REQ_IDS(req), error);
 	/* Nobody submits to this slot before conf_fn gave the permit back. */
 	atomic_set_release(&req->state, 0);
 	conf_fn(priv, error);
@@ -135,6 +136,7 @@ static void rtrs_clt_req_done(struct rtrs_clt_req *req)
 		if (req->invalidated) {
 			req->mr->valid = false;
 		} else {
+			trace_rtrs_clt_mr_invalidate(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
 			inv = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
 			ret = rtrs_conn_post(&cc->conn, inv, inv, 1, true);
 			if (ret)
@@ -256,8 +258,10 @@ static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *ch
 	struct ib_send_wr *inv = NULL;
 	int ret;
 
-	if (req->mr->valid)
+	if (req->mr->valid) {
+		trace_rtrs_clt_mr_invalidate(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
 		inv = rtrs_mr_inv_wr(req->mr, cqe);
+	}
 	ret = rtrs_mr_map(req->mr, req->sg, req->nents, access, cqe);
 	if (likely(!ret) && unlikely(req->mr->mr->length < req->data_len)) {
 		rtrs_mr_unmap(req->mr, inv);
@@ -266,6 +270,7 @@ static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *ch
 	if (unlikely(ret))
 		return ret;
 
+	trace_rtrs_clt_mr_register(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
 	req->mr->reg_wr.wr.next = chain->first;
 	chain->first = &req->mr->reg_wr.wr;
 	chain->nr++;
@@ -419,7 +424,7 @@ static unsigned int rtrs_clt_elapsed_ms(u64 since_ns)
 	return div_u64(rtrs_lat_between(since_ns, rtrs_lat_now()), NSEC_PER_MSEC);
 }
 
-static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
+static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_clt_io *io, u32 seq)
 {
 	int dir = io->dir == WRITE;
 
@@ -428,7 +433,7 @@ static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_cl
 	if (!io->failover)
 		return;
 	this_cpu_inc(path->stats->failover);
-	trace_rtrs_clt_resend(path->name, io->slot, io->dir == WRITE, io->data_len,
+	trace_rtrs_clt_resend(path->name, io->slot, seq, io->dir == WRITE, io->data_len,
 			      rtrs_clt_elapsed_ms(io->start_ns));
 }
 
@@ -453,15 +458,19 @@ static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io
 	atomic_inc(&path->inflight);
 	rtrs_clt_mp_sent(req);
 	req->posted_ns = rtrs_clt_lat_sampled(&path->lat) ? rtrs_lat_now() : 0;
+	req->seq++;
+	trace_rtrs_clt_req_send(RTRS_CLT_REQ_IDS(req), req->dir == WRITE, req->data_len);
 	ret = rtrs_clt_post_request(req);
 	if (unlikely(ret))
 		goto err_unmap;
-	rtrs_clt_count_sent(path, io);
+	rtrs_clt_count_sent(path, io, req->seq);
 	rtrs_clt_req_step(req, rtrs_clt_req_sends_pages(req) ? RTRS_REQ_POSTED :
 							       RTRS_REQ_POSTED | RTRS_REQ_SENT);
 	return 0;
 
 err_unmap:
+	/* Never seen by the server: its number is the next one's. */
+	req->seq--;
 	rtrs_clt_mp_answered(req, false);
 	atomic_dec(&path->inflight);
 	rtrs_clt_req_unmap(req);
@@ -504,6 +513,7 @@ static void rtrs_clt_req_fail(struct rtrs_clt_req *req)
 		cause = RTRS_CLT_IO_ERROR_TIMEOUT;
 	rtrs_clt_count_io_error(path, cause);
 	rtrs_clt_lat_done(req, false);
+	trace_rtrs_clt_req_done(RTRS_CLT_REQ_IDS(req), -ECONNABORTED);
 }
 
 /* Move one request that the lost path owed an answer to another path, or fail it; true if it moved. */

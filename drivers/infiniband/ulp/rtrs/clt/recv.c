@@ -11,6 +11,7 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include "../proto/imm.h"
+#include "../verbs/trace.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -48,6 +49,7 @@ static void rtrs_clt_req_answered(struct rtrs_clt_req *req, int error)
 	cc->inv_rkey = 0;
 	req->srv_time = cc->srv_time;
 	cc->srv_time = 0;
+	trace_rtrs_clt_req_answered(RTRS_CLT_REQ_IDS(req), error);
 
 	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
 }

@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 
 #include "../proto/imm.h"
+#include "../verbs/trace.h"
 #include "fault.h"
 #include "rtrs-srv.h"
 
@@ -40,6 +41,7 @@ static void rtrs_srv_req_submit(struct rtrs_srv_req *req, bool batch)
 	percpu_ref_get(&path->ops_ref);
 	if (unlikely(req->arrived_ns))
 		req->submitted_ns = rtrs_lat_now();
+	trace_rtrs_srv_req_submit(RTRS_SRV_REQ_IDS(req), req->hdr.write, req->hdr.data_len);
 	req->call = RTRS_SRV_CALL_ON;
 	ret = path->ctx->ops.rdma_ev(READ_ONCE(path->sess->priv), &req->op, req->data,
 				     req->hdr.data_len, req->usr, req->hdr.usr_len);
@@ -193,6 +195,7 @@ static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
 		rtrs_srv_req_drop(req);
 		return;
 	}
+	trace_rtrs_srv_req_recv(RTRS_SRV_REQ_IDS(req), req->hdr.write, req->hdr.data_len);
 	if (likely(!ret))
 		ret = rtrs_srv_req_get_usr(req, off);
 	rtrs_srv_io_count(req->path, req->op.dir, off);
@@ -250,6 +253,7 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 		return;
 	}
 	req->conn = conn;
+	req->seq++;
 	req->time_imm = 0;
 	req->arrived_ns = unlikely(rtrs_srv_io_timed(conn, imm)) ? rtrs_lat_now() : 0;
 	rtrs_srv_io_process(req, off);

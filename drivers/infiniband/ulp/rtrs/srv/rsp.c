@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 
 #include "../proto/imm.h"
+#include "../verbs/trace.h"
 #include "fault.h"
 #include "rtrs-srv.h"
 
@@ -212,6 +213,7 @@ int rtrs_srv_req_post_inv(struct rtrs_srv_req *req)
 		rtrs_srv_req_drop(req);
 		return 0;
 	}
+	trace_rtrs_srv_mr_invalidate(RTRS_SRV_REQ_IDS(req), req->mr->mr->rkey);
 	wr = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
 	ret = rtrs_conn_post(conn, wr, wr, 1, true);
 	if (unlikely(ret && ret != -EAGAIN)) {
@@ -322,10 +324,13 @@ bool rtrs_srv_req_answer(struct rtrs_srv_req *req, bool batch)
 {
 	struct ib_device *dev = req->path->dev;
 
+	trace_rtrs_srv_req_answer(RTRS_SRV_REQ_IDS(req), req->err);
 	if (req->mr) {
 		req->rereg = !req->mr->valid;
-		if (req->rereg)
+		if (req->rereg) {
 			rtrs_mr_renew(req->mr, &req->conn->conn.send_cqe);
+			trace_rtrs_srv_mr_register(RTRS_SRV_REQ_IDS(req), req->mr->mr->rkey);
+		}
 	}
 	if (rtrs_srv_rsp_has_key(req)) {
 		rtrs_wire_put_rkey_rsp(req->rsp, req->op.slot, req->mr->mr->rkey);
@@ -405,6 +410,7 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int errno)
 			 RTRS_SRV_REQ_RUNNING))
 		return true;
 	req->err = errno;
+	trace_rtrs_srv_req_done(RTRS_SRV_REQ_IDS(req), errno);
 	if (unlikely(req->arrived_ns))
 		rtrs_srv_lat_answered(req);
 	if (cmpxchg(&req->call, RTRS_SRV_CALL_ON, RTRS_SRV_CALL_ANSWERED) == RTRS_SRV_CALL_ON)

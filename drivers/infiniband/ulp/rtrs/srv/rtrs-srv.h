@@ -86,6 +86,7 @@ enum rtrs_srv_call {
  * @state: L. enum rtrs_srv_req_state
  * @call: enum rtrs_srv_call, a cmpxchg where both the ULP and who called it may make the step
  * @err: O. answer of the ULP
+ * @seq: O. requests of the slot on the path, this one included
  * @time_imm: O. immediate that goes before the answer and tells where the time went, 0 if nobody wants to know
  * @arrived_ns: O. when it arrived, rtrs_lat_now(); 0 unless it is timed
  * @submitted_ns: O. when the ULP was given it, if it is timed
@@ -115,6 +116,7 @@ struct rtrs_srv_req {
 	u32 state;
 	u32 call;
 	int err;
+	u32 seq;
 	u32 time_imm;
 	u64 arrived_ns;
 	u64 submitted_ns;
@@ -436,6 +438,10 @@ static inline struct rtrs_srv_slot *rtrs_srv_req_slot(const struct rtrs_srv_req 
 {
 	return &req->path->sess->slots[req->op.slot];
 }
+
+/* What joins the tracepoints of a request; the same as on the client's side. */
+#define RTRS_SRV_REQ_IDS(req)	(req)->path->session_name, (req)->path->name, (req)->conn->conn.cid, \
+				(req)->op.slot, (req)->seq
 
 /**
  * rtrs_srv_path_fail() - close a path because something went wrong, and say what

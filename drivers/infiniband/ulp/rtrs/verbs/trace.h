@@ -70,11 +70,13 @@ TRACE_EVENT(rtrs_clt_failover,
 
 /* A request is sent again, over this path. */
 TRACE_EVENT(rtrs_clt_resend,
-	TP_PROTO(const char *path, u16 slot, bool write, size_t bytes, unsigned int age_ms),
-	TP_ARGS(path, slot, write, bytes, age_ms),
+	TP_PROTO(const char *path, u32 slot, u32 seq, bool write, size_t bytes,
+		 unsigned int age_ms),
+	TP_ARGS(path, slot, seq, write, bytes, age_ms),
 	TP_STRUCT__entry(
 		__array(char, path, 128)
-		__field(u16, slot)
+		__field(u32, slot)
+		__field(u32, seq)
 		__field(bool, write)
 		__field(size_t, bytes)
 		__field(unsigned int, age_ms)
@@ -82,13 +84,160 @@ TRACE_EVENT(rtrs_clt_resend,
 	TP_fast_assign(
 		strscpy(__entry->path, path, sizeof(__entry->path));
 		__entry->slot = slot;
+		__entry->seq = seq;
 		__entry->write = write;
 		__entry->bytes = bytes;
 		__entry->age_ms = age_ms;
 	),
-	TP_printk("path %s: slot %u, %s of %zu bytes, submitted %u ms ago", __entry->path,
-		  __entry->slot, __entry->write ? "write" : "read", __entry->bytes,
+	TP_printk("path %s: slot %u, seq %u, %s of %zu bytes, submitted %u ms ago", __entry->path,
+		  __entry->slot, __entry->seq, __entry->write ? "write" : "read", __entry->bytes,
 		  __entry->age_ms)
+);
+
+/*
+ * Requests.  Session, path, connection, slot and number are the same on both sides: each counts the requests of
+ * a slot since the path was connected.
+ */
+#define RTRS_TRACE_SESS_LEN	32
+#define RTRS_TRACE_REQ_PROTO	const char *sess, const char *path, u32 con, u32 slot, u32 seq
+
+DECLARE_EVENT_CLASS(rtrs_req,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, bool write, size_t bytes),
+	TP_ARGS(sess, path, con, slot, seq, write, bytes),
+	TP_STRUCT__entry(
+		__array(char, sess, RTRS_TRACE_SESS_LEN)
+		__array(char, path, 128)
+		__field(u32, con)
+		__field(u32, slot)
+		__field(u32, seq)
+		__field(bool, write)
+		__field(size_t, bytes)
+	),
+	TP_fast_assign(
+		strscpy(__entry->sess, sess, sizeof(__entry->sess));
+		strscpy(__entry->path, path, sizeof(__entry->path));
+		__entry->con = con;
+		__entry->slot = slot;
+		__entry->seq = seq;
+		__entry->write = write;
+		__entry->bytes = bytes;
+	),
+	TP_printk("session %s, path %s, con %u, slot %u, seq %u: %s of %zu bytes", __entry->sess,
+		  __entry->path, __entry->con, __entry->slot, __entry->seq,
+		  __entry->write ? "write" : "read", __entry->bytes)
+);
+
+/* The client is about to post it. */
+DEFINE_EVENT(rtrs_req, rtrs_clt_req_send,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, bool write, size_t bytes),
+	TP_ARGS(sess, path, con, slot, seq, write, bytes)
+);
+
+/* It arrived at the server. */
+DEFINE_EVENT(rtrs_req, rtrs_srv_req_recv,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, bool write, size_t bytes),
+	TP_ARGS(sess, path, con, slot, seq, write, bytes)
+);
+
+/* The server hands it to its ULP. */
+DEFINE_EVENT(rtrs_req, rtrs_srv_req_submit,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, bool write, size_t bytes),
+	TP_ARGS(sess, path, con, slot, seq, write, bytes)
+);
+
+DECLARE_EVENT_CLASS(rtrs_req_end,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, int error),
+	TP_ARGS(sess, path, con, slot, seq, error),
+	TP_STRUCT__entry(
+		__array(char, sess, RTRS_TRACE_SESS_LEN)
+		__array(char, path, 128)
+		__field(u32, con)
+		__field(u32, slot)
+		__field(u32, seq)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		strscpy(__entry->sess, sess, sizeof(__entry->sess));
+		strscpy(__entry->path, path, sizeof(__entry->path));
+		__entry->con = con;
+		__entry->slot = slot;
+		__entry->seq = seq;
+		__entry->error = error;
+	),
+	TP_printk("session %s, path %s, con %u, slot %u, seq %u: error %d", __entry->sess,
+		  __entry->path, __entry->con, __entry->slot, __entry->seq, __entry->error)
+);
+
+/* The server's ULP has answered it. */
+DEFINE_EVENT(rtrs_req_end, rtrs_srv_req_done,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, int error),
+	TP_ARGS(sess, path, con, slot, seq, error)
+);
+
+/* The server is about to post the answer, or has it wait for others. */
+DEFINE_EVENT(rtrs_req_end, rtrs_srv_req_answer,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, int error),
+	TP_ARGS(sess, path, con, slot, seq, error)
+);
+
+/* The answer came to the client. */
+DEFINE_EVENT(rtrs_req_end, rtrs_clt_req_answered,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, int error),
+	TP_ARGS(sess, path, con, slot, seq, error)
+);
+
+/* The client's ULP is told. */
+DEFINE_EVENT(rtrs_req_end, rtrs_clt_req_done,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, int error),
+	TP_ARGS(sess, path, con, slot, seq, error)
+);
+
+/* A region of memory for a request. */
+DECLARE_EVENT_CLASS(rtrs_mr,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, u32 rkey),
+	TP_ARGS(sess, path, con, slot, seq, rkey),
+	TP_STRUCT__entry(
+		__array(char, sess, RTRS_TRACE_SESS_LEN)
+		__array(char, path, 128)
+		__field(u32, con)
+		__field(u32, slot)
+		__field(u32, seq)
+		__field(u32, rkey)
+	),
+	TP_fast_assign(
+		strscpy(__entry->sess, sess, sizeof(__entry->sess));
+		strscpy(__entry->path, path, sizeof(__entry->path));
+		__entry->con = con;
+		__entry->slot = slot;
+		__entry->seq = seq;
+		__entry->rkey = rkey;
+	),
+	TP_printk("session %s, path %s, con %u, slot %u, seq %u: rkey %#x", __entry->sess,
+		  __entry->path, __entry->con, __entry->slot, __entry->seq, __entry->rkey)
+);
+
+/* The client registers pages. */
+DEFINE_EVENT(rtrs_mr, rtrs_clt_mr_register,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, u32 rkey),
+	TP_ARGS(sess, path, con, slot, seq, rkey)
+);
+
+/* The client invalidates them; what the server invalidates is not told. */
+DEFINE_EVENT(rtrs_mr, rtrs_clt_mr_invalidate,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, u32 rkey),
+	TP_ARGS(sess, path, con, slot, seq, rkey)
+);
+
+/* The server registers a chunk again. */
+DEFINE_EVENT(rtrs_mr, rtrs_srv_mr_register,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, u32 rkey),
+	TP_ARGS(sess, path, con, slot, seq, rkey)
+);
+
+/* The server invalidates a chunk. */
+DEFINE_EVENT(rtrs_mr, rtrs_srv_mr_invalidate,
+	TP_PROTO(RTRS_TRACE_REQ_PROTO, u32 rkey),
+	TP_ARGS(sess, path, con, slot, seq, rkey)
 );
 
 #endif /* _RTRS_TRACE_H */
