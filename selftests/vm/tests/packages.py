@@ -5,11 +5,7 @@
 debootstrap makes a root file system, which gets Debian's kernel and, with apt, what
 `make deb` built. It boots from a disk, with that kernel and the initrd made for it, and maps
 a device of its own over SoftRoCE, at boot, by files and units, and then by hand. Then the next kernel is
-installed; that boots and maps too.
-
-Whatever builds modules and initrds runs in a chroot on the host, as an emulated VM is too slow
-for that. Each boot gets a new image of the tree, and what a VM changes stays in it. The purge is
-quick, and runs in the VM.
+installed; that boots and maps too. The purge is quick, and runs in the VM.
 """
 # vm: timeout=3600 tier=all kver=6.12
 
@@ -19,38 +15,19 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import debian
 import hosts
 import initrd
 import vmlib
 
-MIRROR = "http://deb.debian.org/debian"
-SOURCES = f"""deb {MIRROR} bookworm main
-deb {MIRROR} bookworm-updates main
-deb {MIRROR}-security bookworm-security main
-"""
-# What a small server has, and a kernel with its headers.
-BASE = "systemd-sysv udev kmod iproute2 procps linux-image-amd64 linux-headers-amd64"
 NEXT = "linux-image-6.12-amd64 linux-headers-6.12-amd64"
-BASE_DAYS = 7           # the archive moves on
-DISK_MB = 6144
 
 MODULES = "rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server rtrs-perf-client rtrs-perf-server".split()
 SIGNER = "DKMS module signing key"
 ULP = "/usr/local/src/ulp"
-
-AGENT = """[Unit]
-BindsTo=dev-virtio\\x2dports-agent.device
-After=dev-virtio\\x2dports-agent.device
-
-[Service]
-Environment=HOME=/root
-WorkingDirectory=/selftests
-ExecStart=/usr/local/sbin/agent /dev/virtio-ports/agent
-"""
 
 # Networks and a disk, as others have them.
 TOPOLOGY = """[Unit]
@@ -103,118 +80,6 @@ grep -l ^updates/ /lib/modules/*/modules.dep
 grep -lE 'rtrs|rnbd' /var/lib/dpkg/status"""
 
 
-class Installed:
-    """A kernel of the tree, with its initrd, as what a vmlib.Vm boots."""
-
-    kcsan = kmemleak = False
-    slowness = memory = 1
-    cmdline = "root=/dev/vda rw"
-
-    def __init__(self, tree, release):
-        self.image, self.release = tree.path, release
-
-    def initrd(self):
-        return self.image / f"boot/initrd.img-{self.release}"
-
-
-class Tree:
-    """A root file system in a directory of the host."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def sh(self, script):
-        """Run a script in it, as root, with the archive's packages kept in the cache; its output."""
-        debs = initrd.CACHE / "debs"
-        debs.mkdir(parents=True, exist_ok=True)
-        enter = ('mount -t proc proc "$1/proc"; mount --bind "$2" "$1/var/cache/apt/archives"; '
-                 'cp -L /etc/resolv.conf "$1/etc"; exec chroot "$1" sh -euc "$3"')
-        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
-               "DEBIAN_FRONTEND": "noninteractive"}
-        proxies = {name: value for name, value in os.environ.items() if name.endswith("_proxy")}
-        done = subprocess.run(
-            ["unshare", "--mount", "sh", "-euc", enter, "sh", self.path, debs, script],
-            env=env | proxies, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-        if done.returncode:
-            raise vmlib.Error(f"exit {done.returncode} in the chroot: {script}\n{done.stdout}")
-        return done.stdout
-
-    def releases(self):
-        """Its kernels."""
-        return sorted(path.name for path in (self.path / "lib/modules").iterdir())
-
-    def status(self):
-        """{release: what dkms says of our modules}"""
-        lines = self.sh("dkms status -m rtrs 2>/dev/null").splitlines()
-        return {line.split(", ")[1]: line.split(": ")[1] for line in lines}
-
-    def write(self, name, text):
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    def disk(self, image):
-        """Write it to an image of a disk."""
-        subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", "-d", self.path, image,
-                        f"{DISK_MB}M"], stdout=subprocess.DEVNULL, check=True)
-        return image
-
-
-def make_base(archive):
-    """What debootstrap and apt make of nothing, packed."""
-    with tempfile.TemporaryDirectory(dir=archive.parent, prefix=".base.") as tmp:
-        path = pathlib.Path(tmp) / "root"
-        subprocess.run(["debootstrap", "--variant=minbase", "bookworm", path, MIRROR],
-                       stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
-        tree = Tree(path)
-        tree.write("etc/apt/sources.list", SOURCES)
-        tree.sh(f"apt-get -q update; apt-get -q autoclean; "
-                f"apt-get -qy --no-install-recommends install {BASE}")
-        part = pathlib.Path(tmp) / "base"
-        subprocess.run(["tar", "-C", path, "--numeric-owner", "-I", "zstd -1 -T0", "-cf", part, "."],
-                       check=True)
-        part.rename(archive)
-
-
-def unpack_base(path):
-    """A tree without anything of ours."""
-    archive = initrd.CACHE / "packages-base.tar.zst"
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    if not archive.exists() or time.time() - archive.stat().st_mtime > BASE_DAYS * 86400:
-        make_base(archive)
-    path.mkdir()
-    subprocess.run(["tar", "-C", path, "--numeric-owner", "-I", "zstd", "-xpf", archive], check=True)
-    return Tree(path)
-
-
-def add_agent(tree):
-    """What lets a VM take commands, and lib.sh."""
-    initrd.build_agent(tree.path / "usr/local/sbin/agent")
-    unit = "etc/systemd/system/agent.service"
-    tree.write(unit, AGENT)
-    wants = tree.path / "etc/systemd/system/multi-user.target.wants"
-    wants.mkdir(parents=True, exist_ok=True)
-    (wants / "agent.service").symlink_to(f"/{unit}")
-    (tree.path / "selftests").mkdir()
-    for name in ("lib.sh", "config"):
-        shutil.copy(initrd.SELFTESTS / name, tree.path / "selftests")
-
-
-def packages():
-    """The files that `make deb` leaves."""
-    subprocess.run([os.environ.get("MAKE", "make"), "-s", "-C", vmlib.TOP, "deb",
-                    f"BUILD={vmlib.build_dir().resolve()}"], stdout=sys.stderr, check=True)
-    return sorted((vmlib.build_dir() / "deb").glob("*.deb"))
-
-
-def install(tree, debs):
-    target = tree.path / "root"
-    for deb in debs:
-        shutil.copy(deb, target)
-    tree.sh("cd /root; apt-get -q update; apt-get -qy install ./*.deb; rm ./*.deb")
-
-
 def configure(tree):
     """What is exported and mapped at boot."""
     tree.write("etc/systemd/system/topology.service", TOPOLOGY)
@@ -244,12 +109,8 @@ def build_ulp(tree, release):
 
 
 def boot(rig, tree, release):
-    image = tree.disk(rig.dir / f"{release}.img")
-    vm = rig.vm(f"debian-{release}", smp=2, drives=[image], start=False,
-                system=Installed(tree, release))
     start = time.monotonic()
-    # All of systemd, not only a kernel: longer than the VMs of other tests.
-    vm.start(timeout=600)
+    vm = debian.boot(rig, tree, f"debian-{release}", release)
     return vm, time.monotonic() - start
 
 
@@ -329,12 +190,12 @@ def purge(ktap, vm, names):
 
 
 def body(ktap, rig):
-    debs = packages()
-    tree = unpack_base(rig.dir / "root")
+    debs = debian.packages()
+    tree = debian.unpack_base(rig.dir / "root")
     (old,) = tree.releases()
-    add_agent(tree)
+    debian.add_agent(tree)
     add_decoys(tree, old)
-    install(tree, debs)
+    debian.install(tree, debs)
     configure(tree)
     try_kernel(ktap, rig, "6.1", tree, old).poweroff()
 
