@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Documentation/admin-guide/getting-started.rst, command by command, on two machines that begin with nothing.
+
+The page's lines with a prompt are run in their order: `build$` here, what installs packages in a chroot, as
+debian.py says, all else in VMs of a fresh Debian 12. Each has to succeed, and to print what the page has below it;
+numbers may differ. What only shows something is asked again for a while, as the page does not say how long things take.
+README.md is held to the page.
+"""
+# vm: timeout=3600 tier=all kver=6.12
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import debian
+import hosts
+import vmlib
+
+PAGE = vmlib.TOP / "Documentation/admin-guide/getting-started.rst"
+README = vmlib.TOP / "README.md"
+PROMPT = re.compile(r"\t(build\$|both#|server#|client#) (.*)")
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+SHOWS = re.compile(r"rnbd (list|path list|check|stats)|rdma link$|ls ")
+SHOWN_S = 60
+BOOT_S = debian.BOOT_S
+DISK_MB = 256
+ADDRESSES = {"server": 1, "client": 2}
+HOSTNAMES = {"server": "storage", "client": "client"}
+
+NETWORK = """[Match]
+Name=eth{index}
+
+[Network]
+Address=10.{network}.0.{address}/24
+"""
+HOSTS = """127.0.0.1 localhost
+10.1.0.1 storage
+10.2.0.1 storage
+"""
+
+
+def commands(text):
+    """[where, command, what it prints] for each line with a prompt."""
+    found = []
+    printed = None
+    for line in text.splitlines():
+        prompt = PROMPT.fullmatch(line)
+        if prompt:
+            printed = []
+            found.append((*prompt.groups(), printed))
+        elif printed is not None and line.startswith("\t"):
+            printed.append(line[1:])
+        else:
+            printed = None
+    return found
+
+
+def readme_commands(text):
+    """Its commands for real machines."""
+    section = re.search(r"\n## On real machines\n(.*?)\n## ", text, re.S).group(1)
+    return [line.strip() for line in section.splitlines() if line.startswith("    ")]
+
+
+def shape(lines):
+    """What of an output counts."""
+    return [" ".join(NUMBER.sub("0", line).split()) for line in lines if line.strip()]
+
+
+class Machines:
+    def __init__(self, ktap, rig):
+        self.ktap, self.rig = ktap, rig
+        self.nets = [rig.network(2) for _ in range(2)]
+        self.tree = debian.unpack_base(rig.dir / "root")
+        self.release, = self.tree.releases()
+        self.debs = []
+        self.vms = {}
+
+    def build(self, command):
+        """On the host: `make deb` as it is typed, but for where it leaves the packages."""
+        self.ktap.equal(command, command, "make deb")
+        self.debs = debian.packages()
+
+    def install(self, command):
+        self.tree.write("etc/apt/apt.conf.d/90yes", 'APT::Get::Assume-Yes "true";\n')
+        debian.install(self.tree, self.debs, command)
+        self.ktap.check(command, True)
+
+    def boot(self):
+        debian.add_agent(self.tree)
+        self.tree.write("etc/hosts", HOSTS)
+        self.tree.sh("systemctl enable systemd-networkd systemd-networkd-wait-online")
+        for name, address in ADDRESSES.items():
+            self.tree.write("etc/hostname", f"{HOSTNAMES[name]}\n")
+            for index in range(len(self.nets)):
+                self.tree.write(f"etc/systemd/network/{index}.network",
+                                NETWORK.format(index=index, network=index + 1, address=address))
+            options = {}
+            if name == "server":
+                disk = self.rig.dir / "disk.img"
+                with open(disk, "wb") as file:
+                    file.truncate(DISK_MB << 20)
+                options["drives"] = [disk]
+            self.vms[name] = debian.boot(self.rig, self.tree, name, self.release, nets=self.nets,
+                                         append="net.ifnames=0", **options)
+
+    def reboot(self, name):
+        vm = self.vms[name]
+        vm.ended = True         # it goes by itself, and is meant to
+        vm.spawn("systemctl reboot")
+        gone = hosts.wait(lambda: not vm.alive(), 180)
+        vm.kill()
+        vm.start(timeout=BOOT_S)
+        vm.run("systemctl is-system-running --wait", 300)
+        self.ktap.check(f"{name}: reboot", gone)
+
+    def run(self, name, command, printed):
+        vm = self.vms[name]
+        end = time.monotonic() + (SHOWN_S if SHOWS.match(command) else 0)
+        while True:
+            result = vm.run(command, 300)
+            as_told = result.code == 0 and (not printed or shape(result.out.splitlines()) == shape(printed))
+            if as_told or time.monotonic() > end:
+                break
+            time.sleep(1)
+        self.ktap.check(f"{name}: {command}", as_told, f"exit {result.code}\n{result.out}")
+
+
+def body(ktap, rig):
+    machines = Machines(ktap, rig)
+    for where, command, printed in SCRIPT:
+        ktap.note(f"{where} {command}")
+        if where == "build$":
+            machines.build(command)
+        elif command.startswith("apt "):
+            machines.install(command)
+            machines.boot()
+        else:
+            for name in ADDRESSES if where == "both#" else [where.removesuffix("#")]:
+                if command == "reboot":
+                    machines.reboot(name)
+                else:
+                    machines.run(name, command, printed)
+    page = [command for _, command, _ in SCRIPT]
+    strange = [line for line in readme_commands(README.read_text()) if line not in page]
+    ktap.equal("README has no other commands", strange, [])
+    for name, vm in machines.vms.items():
+        ktap.equal(f"{name}: the kernel does not complain", "\n".join(vm.splats()), "")
+
+
+def planned():
+    return 1 + len(ADDRESSES) + sum(
+        len(ADDRESSES) if where == "both#" and not command.startswith("apt ") else 1 for where, command, _ in SCRIPT)
+
+
+SCRIPT = commands(PAGE.read_text())
+if os.geteuid():
+    print("1..0 # SKIP needs root, for debootstrap and chroot")
+    sys.exit(4)
+subprocess.run([vmlib.TOP / "tools/deps", "packages"], check=True)
+sys.exit(hosts.test(planned(), body))
