@@ -137,7 +137,56 @@ path_back() {
 	path_returns 40 test 1
 }
 
-ktap_plan 52
+# table <client|server> <line that the lines belong to> <read|write> <part>: requests, mean and the three bounds
+table() {
+	awk -v line="$2" -v dir="$3" -v part="$4" '
+		!/^  / { here = $0 == line }
+		here && $1 == dir && $2 == part { print $3, $4, $5, $6, $7 }' "$DEBUGFS/rtrs-$1/latency"
+}
+
+# table_of <file> <part>: the same from sysfs
+table_of() {
+	awk -v part="$2" '
+		function below(per_mille,	rank, sum, us, i) {
+			rank = int(($2 * per_mille + 999) / 1000)
+			for (us = 1, i = 4; i < 31; us *= 2)
+				if ((sum += $(i++)) >= rank)
+					return us
+			return "more"
+		}
+		$1 == part && !$2 { print "0 - - - -" }
+		$1 == part && $2 { print $2, int($3 / $2), below(500), below(990), below(999) }' "$1"
+}
+
+# tables_agree <client|server> <line that the lines belong to> <directory> <part>...: with sysfs
+tables_agree() {
+	local side="$1" line="$2" dir="$3" part
+	shift 3
+	for part; do
+		is "$(table "$side" "$line" read "$part")" "$(table_of "$dir/latency_read" "$part")" &&
+			is "$(table "$side" "$line" write "$part")" "$(table_of "$dir/latency_write" "$part")" || {
+			cat "$DEBUGFS/rtrs-$side/latency"
+			return 1
+		}
+	done
+}
+
+remap() {
+	unmap_device "$dev" && dev=$(map_device test "$back")
+}
+
+# tables_read: all tables, again and again, until the file is gone
+tables_read() {
+	local nr=0
+	while [ -e /tmp/latency.reads ]; do
+		cat $DEBUGFS/rtrs-client/sessions $DEBUGFS/rtrs-client/latency \
+			$DEBUGFS/rtrs-server/sessions $DEBUGFS/rtrs-server/latency >/dev/null || return 1
+		nr=$((nr + 1))
+	done
+	echo $nr >/tmp/latency.nr
+}
+
+ktap_plan 58
 topo_up 2
 topo_is_ours
 debugfs_up
@@ -166,6 +215,10 @@ check "nor is anything on the other path" all_zero "$other"/latency_*
 must writes $EVERY
 check "writes are counted by themselves" counts_are "$path/latency_write" $EVERY 1 1 1 1
 check "the session has them too" counts_are $SESS/stats/latency_write $EVERY 1 1 1 1
+check "client: the table has the same of the path" tables_agree client "session test, path $(path_pair 1)" "$path" \
+	total client wire server device
+check "client: and of the session" tables_agree client "session test" $SESS/stats total client wire server device
+check "server: likewise" tables_agree server "port 1234, session test, path $(path_pair 1)" "$srv" server device
 check "a reset of the path" reset "$path/latency_read"
 check "is one of reads" all_zero "$path/latency_read"
 check "and not of writes" counts_are "$path/latency_write" $EVERY 1 1 1 1
@@ -250,6 +303,19 @@ check_eq "io_errors: timeout" "$(cause io_errors timeout | cut -d ' ' -f 1)" 1
 must read_ends 0
 must reset "$path/losses" "$path/io_errors"
 check "these can be reset" all_zero "$path/losses" "$path/io_errors"
+
+# Tables are read while what they show goes and comes.
+: >/tmp/latency.reads
+tables_read &
+reader=$!
+defer "rm -f /tmp/latency.reads /tmp/latency.nr"
+check "a path comes" sysfs_write $SESS/add_path "$(path_pair 2 | tr @ ,)"
+must reads 8
+must sysfs_write "$(path_dir test 2)/remove_path" 1
+check_here "a session goes and comes, while tables are read" remap
+must rm /tmp/latency.reads
+wait $reader || abort "a table could not be read"
+check "which they were" [ "$(cat /tmp/latency.nr)" -ge 3 ]
 must unmap_device "$dev"
 
 ktap_end

@@ -54,12 +54,34 @@ migrate() {
 	done
 }
 
-ktap_plan 22
+# table_has <client|server> <text of the session's line> <fields of the path's line, from its name on>...
+table_has() {
+	local file=$DEBUGFS/rtrs-$1/sessions line="$2"
+	shift 2
+	awk -v line="$line" -v fields="$*" '
+		$0 == line { in_sess = 1; next }
+		!/^  / { in_sess = 0 }
+		in_sess { $1 = $1; found = $0 == fields }
+		END { exit !found }' "$file" || {
+		cat "$file"
+		echo "wanted: $line; $*"
+		return 1
+	}
+}
+
+# kib <bytes>
+kib() {
+	echo $(($1 / 1024))
+}
+
+ktap_plan 26
 topo_up 1
+debugfs_up
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
 back=$(backing_null 16) || abort "no backing device"
-dev=$(map_device test "$back") || abort "cannot map"
+# shellcheck disable=SC2086 # several options, on purpose
+dev=$(map_device test "$back" $PATIENT_PATHS) || abort "cannot map"
 clt=$(path_dir test 1)
 srv=$SRV_CLASS/test/paths/$(path_pair 1)
 
@@ -105,6 +127,21 @@ must sysfs_write "$clt/stats/reset_all" 1
 check "reset_all: rdma" rest_is_zero rdma
 check "reset_all: reconnects" rest_is_zero reconnects
 check "reset_all: migrations" rest_is_zero cpu_migration_from
+
+# Tables for humans.
+must dd if="$dev" of=/dev/null bs=$BLOCK count=$NR iflag=direct status=none
+must sysfs_write "$srv/stats/rdma" 1
+must dd if="$dev" of=/dev/null bs=$BLOCK count=8 iflag=direct status=none
+check_eq "in debugfs they are for root, to read" "$(stat -c %a $DEBUGFS/rtrs-client/sessions $DEBUGFS/rtrs-server/sessions |
+	tr '\n' ' ')" "400 400 "
+check "client: a line for the session and one for its path" table_has client \
+	"session test: 1 of 1 paths up, min-inflight (MI: 1), 0 failovers" \
+	"$(path_pair 1)" rxe_c1/1 connected 0 "$(clt_rdma 1)" "$(kib "$(clt_rdma 2)")" "$(clt_rdma 3)" \
+	"$(kib "$(clt_rdma 4)")" 0 0
+check "server: likewise" table_has server "port 1234, session test: 1 of 1 paths up" \
+	"$(path_pair 1)" rxe_s1/1 connected 8 "$(kib $((8 * (BLOCK + MESSAGE))))" 0 0
 must unmap_device "$dev"
+check_fails "none of it when the session is gone" grep -h session $DEBUGFS/rtrs-client/sessions \
+	$DEBUGFS/rtrs-server/sessions
 
 ktap_end

@@ -588,6 +588,10 @@ void rtrs_clt_each_path(void (*fn)(struct rtrs_clt_path *path, const void *arg),
 void rtrs_clt_nl_init(void);
 void rtrs_clt_nl_exit(void);
 
+/* debugfs.c */
+void rtrs_clt_debugfs_init(void);
+void rtrs_clt_debugfs_exit(void);
+
 /* carrier.c */
 int rtrs_clt_carrier_init(void);
 void rtrs_clt_carrier_exit(void);

@@ -9,25 +9,14 @@
 RTRS_CLT_FAULTS(FAULT_DEFINE)
 
 static struct fault_point *const rtrs_clt_faults[] = { RTRS_CLT_FAULTS(FAULT_POINTER) };
-static struct dentry *rtrs_clt_fault_dir;
 
 /**
  * rtrs_clt_fault_init() - create their files
+ * @dir: the module's directory in debugfs, they go with it
  *
  * Context: module init.
  */
-void rtrs_clt_fault_init(void)
+void rtrs_clt_fault_init(struct dentry *dir)
 {
-	rtrs_clt_fault_dir = debugfs_create_dir("rtrs-client", NULL);
-	fault_create_files(rtrs_clt_fault_dir, rtrs_clt_faults, ARRAY_SIZE(rtrs_clt_faults));
-}
-
-/**
- * rtrs_clt_fault_exit() - remove them
- *
- * Context: module exit.
- */
-void rtrs_clt_fault_exit(void)
-{
-	debugfs_remove_recursive(rtrs_clt_fault_dir);
+	fault_create_files(dir, rtrs_clt_faults, ARRAY_SIZE(rtrs_clt_faults));
 }

@@ -26,7 +26,8 @@
 
 RTRS_CLT_FAULTS(FAULT_DECLARE)
 
-void rtrs_clt_fault_init(void);
-void rtrs_clt_fault_exit(void);
+struct dentry;
+
+void rtrs_clt_fault_init(struct dentry *dir);
 
 #endif /* _RTRS_CLT_FAULT_H */

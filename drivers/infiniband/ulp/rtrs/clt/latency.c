@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the time of requests goes: counting, and what sysfs shows of it.
+ * Where the time of requests goes: counting, and what sysfs and debugfs show of it.
  *
  * Each request is counted when it completes, on the path that it was last sent on.  Its parts are taken of one
  * in RTRS_CLT_LAT_EVERY; a server with extension SERVER_TIME is asked for its share of them.  A session has no histograms to count in: it shows the sum over its paths, and what
@@ -94,6 +94,28 @@ void rtrs_clt_lat_fold(struct rtrs_clt_path *path)
 			rtrs_clt_lat_add_path(&sess->lat.gone[dir][part], path, dir, part);
 }
 
+/* What a path has counted since somebody reset it. */
+static struct rtrs_lat_hist rtrs_clt_lat_of_path(const struct rtrs_clt_path *path, int dir, int part)
+{
+	struct rtrs_lat_hist sum = {};
+
+	lockdep_assert_held(&path->sess->lat.mutex);
+	rtrs_clt_lat_add_path(&sum, path, dir, part);
+	rtrs_lat_minus(&sum, &path->lat.base[dir][part]);
+	return sum;
+}
+
+/* The same of a session. */
+static struct rtrs_lat_hist rtrs_clt_lat_of_sess(const struct rtrs_clt_sess *sess, int dir, int part)
+{
+	struct rtrs_lat_hist sum = {};
+
+	lockdep_assert_held(&sess->lat.mutex);
+	rtrs_clt_lat_add_sess(&sum, sess, dir, part);
+	rtrs_lat_minus(&sum, &sess->lat.base[dir][part]);
+	return sum;
+}
+
 /**
  * rtrs_clt_lat_show_path() - the times of a path as sysfs shows them
  * @path: the path
@@ -111,9 +133,7 @@ ssize_t rtrs_clt_lat_show_path(struct rtrs_clt_path *path, int dir, char *buf)
 
 	mutex_lock(&path->sess->lat.mutex);
 	for (part = 0; part < RTRS_LAT_PARTS; part++) {
-		sum = (struct rtrs_lat_hist){};
-		rtrs_clt_lat_add_path(&sum, path, dir, part);
-		rtrs_lat_minus(&sum, &path->lat.base[dir][part]);
+		sum = rtrs_clt_lat_of_path(path, dir, part);
 		len += rtrs_lat_emit(buf, len, part, &sum);
 	}
 	mutex_unlock(&path->sess->lat.mutex);
@@ -137,13 +157,55 @@ ssize_t rtrs_clt_lat_show_sess(struct rtrs_clt_sess *sess, int dir, char *buf)
 
 	mutex_lock(&sess->lat.mutex);
 	for (part = 0; part < RTRS_LAT_PARTS; part++) {
-		sum = (struct rtrs_lat_hist){};
-		rtrs_clt_lat_add_sess(&sum, sess, dir, part);
-		rtrs_lat_minus(&sum, &sess->lat.base[dir][part]);
+		sum = rtrs_clt_lat_of_sess(sess, dir, part);
 		len += rtrs_lat_emit(buf, len, part, &sum);
 	}
 	mutex_unlock(&sess->lat.mutex);
 	return len;
+}
+
+/**
+ * rtrs_clt_lat_table_path() - the times of a path as debugfs shows them
+ * @path: the path
+ * @seq: the file
+ *
+ * Context: process, takes the mutex of the session's times.
+ */
+void rtrs_clt_lat_table_path(struct rtrs_clt_path *path, struct seq_file *seq)
+{
+	struct rtrs_lat_hist sum;
+	int dir, part;
+
+	mutex_lock(&path->sess->lat.mutex);
+	for (dir = 0; dir < 2; dir++) {
+		for (part = 0; part < RTRS_LAT_PARTS; part++) {
+			sum = rtrs_clt_lat_of_path(path, dir, part);
+			rtrs_lat_show(seq, dir, part, &sum);
+		}
+	}
+	mutex_unlock(&path->sess->lat.mutex);
+}
+
+/**
+ * rtrs_clt_lat_table_sess() - the times of all paths that a session has, or has had, likewise
+ * @sess: the session
+ * @seq: the file
+ *
+ * Context: process, takes the mutex of the session's times.
+ */
+void rtrs_clt_lat_table_sess(struct rtrs_clt_sess *sess, struct seq_file *seq)
+{
+	struct rtrs_lat_hist sum;
+	int dir, part;
+
+	mutex_lock(&sess->lat.mutex);
+	for (dir = 0; dir < 2; dir++) {
+		for (part = 0; part < RTRS_LAT_PARTS; part++) {
+			sum = rtrs_clt_lat_of_sess(sess, dir, part);
+			rtrs_lat_show(seq, dir, part, &sum);
+		}
+	}
+	mutex_unlock(&sess->lat.mutex);
 }
 
 /**

@@ -69,6 +69,8 @@ void rtrs_clt_lat_done(const struct rtrs_clt_req *req, bool answered);
 void rtrs_clt_lat_fold(struct rtrs_clt_path *path);
 ssize_t rtrs_clt_lat_show_path(struct rtrs_clt_path *path, int dir, char *buf);
 ssize_t rtrs_clt_lat_show_sess(struct rtrs_clt_sess *sess, int dir, char *buf);
+void rtrs_clt_lat_table_path(struct rtrs_clt_path *path, struct seq_file *seq);
+void rtrs_clt_lat_table_sess(struct rtrs_clt_sess *sess, struct seq_file *seq);
 void rtrs_clt_lat_reset_path(struct rtrs_clt_path *path, int dir);
 void rtrs_clt_lat_reset_sess(struct rtrs_clt_sess *sess, int dir);
 

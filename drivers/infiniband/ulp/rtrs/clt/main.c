@@ -5,7 +5,6 @@
 #include <linux/module.h>
 
 #include "clt.h"
-#include "fault.h"
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) client");
 MODULE_LICENSE("GPL");
@@ -27,7 +26,7 @@ static int __init rtrs_clt_init(void)
 	ret = rtrs_clt_carrier_init();
 	if (ret)
 		goto err_link_exit;
-	rtrs_clt_fault_init();
+	rtrs_clt_debugfs_init();
 	rtrs_clt_nl_init();
 	return 0;
 
@@ -43,7 +42,7 @@ err_destroy_wq:
 static void __exit rtrs_clt_exit(void)
 {
 	rtrs_clt_nl_exit();
-	rtrs_clt_fault_exit();
+	rtrs_clt_debugfs_exit();
 	rtrs_clt_carrier_exit();
 	/* No session is left: a ULP that has one open holds a reference to this module. */
 	rtrs_clt_link_exit();

@@ -27,3 +27,29 @@ void rtrs_lat_split(u64 part_ns[RTRS_LAT_PARTS])
 	part_ns[RTRS_LAT_WIRE] = left_ns;
 }
 EXPORT_SYMBOL_GPL(rtrs_lat_split);
+
+/**
+ * rtrs_lat_below_us() - what so many of a thousand times are below
+ * @nr: how many times there are in each bucket, see rtrs_lat_bucket()
+ * @per_mille: 1 to 1000
+ *
+ * Context: any.
+ * Return: microseconds, the upper end of a bucket; 0 without any times, ~0 if nothing bounds the bucket.
+ */
+u64 rtrs_lat_below_us(const u64 nr[RTRS_LAT_BUCKETS], unsigned int per_mille)
+{
+	u64 sum = 0, rank;
+	int i;
+
+	for (i = 0; i < RTRS_LAT_BUCKETS; i++)
+		sum += nr[i];
+	if (!sum)
+		return 0;
+	rank = div_u64(sum * per_mille + 999, 1000);
+	for (i = 0, sum = 0; i < RTRS_LAT_BUCKETS - 1; i++) {
+		sum += nr[i];
+		if (sum >= rank)
+			return 1ULL << i;
+	}
+	return ~0ULL;
+}

@@ -40,5 +40,6 @@ static inline unsigned int rtrs_lat_bucket(u64 ns)
 }
 
 void rtrs_lat_split(u64 part_ns[RTRS_LAT_PARTS]);
+u64 rtrs_lat_below_us(const u64 nr[RTRS_LAT_BUCKETS], unsigned int per_mille);
 
 #endif /* _RTRS_LATENCY_H */

@@ -9,25 +9,14 @@
 RTRS_SRV_FAULTS(FAULT_DEFINE)
 
 static struct fault_point *const rtrs_srv_faults[] = { RTRS_SRV_FAULTS(FAULT_POINTER) };
-static struct dentry *rtrs_srv_fault_dir;
 
 /**
  * rtrs_srv_fault_init() - create their files
+ * @dir: the module's directory in debugfs, they go with it
  *
  * Context: module init.
  */
-void rtrs_srv_fault_init(void)
+void rtrs_srv_fault_init(struct dentry *dir)
 {
-	rtrs_srv_fault_dir = debugfs_create_dir("rtrs-server", NULL);
-	fault_create_files(rtrs_srv_fault_dir, rtrs_srv_faults, ARRAY_SIZE(rtrs_srv_faults));
-}
-
-/**
- * rtrs_srv_fault_exit() - remove them
- *
- * Context: module exit.
- */
-void rtrs_srv_fault_exit(void)
-{
-	debugfs_remove_recursive(rtrs_srv_fault_dir);
+	fault_create_files(dir, rtrs_srv_faults, ARRAY_SIZE(rtrs_srv_faults));
 }

@@ -27,7 +27,8 @@
 
 RTRS_SRV_FAULTS(FAULT_DECLARE)
 
-void rtrs_srv_fault_init(void);
-void rtrs_srv_fault_exit(void);
+struct dentry;
+
+void rtrs_srv_fault_init(struct dentry *dir);
 
 #endif /* _RTRS_SRV_FAULT_H */

@@ -37,6 +37,7 @@ struct rtrs_srv_lat {
 
 void rtrs_srv_lat_answered(struct rtrs_srv_req *req);
 ssize_t rtrs_srv_lat_show(struct rtrs_srv_path *path, int dir, char *buf);
+void rtrs_srv_lat_table(struct rtrs_srv_path *path, struct seq_file *seq);
 void rtrs_srv_lat_reset(struct rtrs_srv_path *path, int dir);
 
 #endif /* _RTRS_SRV_LATENCY_H */

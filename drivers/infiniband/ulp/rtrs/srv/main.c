@@ -170,7 +170,7 @@ static int __init rtrs_srv_init(void)
 		rtrs_srv_slots_exit();
 		return ret;
 	}
-	rtrs_srv_fault_init();
+	rtrs_srv_debugfs_init();
 	rtrs_srv_nl_init();
 	return 0;
 }
@@ -178,7 +178,7 @@ static int __init rtrs_srv_init(void)
 static void __exit rtrs_srv_exit(void)
 {
 	rtrs_srv_nl_exit();
-	rtrs_srv_fault_exit();
+	rtrs_srv_debugfs_exit();
 	rtrs_srv_sysfs_exit();
 	rtrs_srv_slots_exit();
 }

@@ -39,6 +39,26 @@ void rtrs_srv_nl_del(struct rtrs_srv_ctx *ctx)
 	rtrs_nl_changed();
 }
 
+/**
+ * rtrs_srv_each_sess() - call a function for each session of each context
+ * @fn: the function, with the mutex of the session's context held
+ * @arg: what it is given too
+ *
+ * Context: process, may sleep.
+ */
+void rtrs_srv_each_sess(void (*fn)(struct rtrs_srv_sess *sess, void *arg), void *arg)
+{
+	struct rtrs_srv_sess *sess;
+	struct rtrs_srv_ctx *ctx;
+
+	guard(mutex)(&rtrs_srv_nl_mutex);
+	list_for_each_entry(ctx, &rtrs_srv_nl_contexts, nl_entry) {
+		guard(mutex)(&ctx->mutex);
+		list_for_each_entry(sess, &ctx->sessions, entry)
+			fn(sess, arg);
+	}
+}
+
 static void rtrs_srv_nl_session(const struct rtrs_srv_sess *sess, struct rtrs_nl_info *info)
 {
 	const struct rtrs_srv_path *path;

@@ -539,5 +539,10 @@ void rtrs_srv_nl_add(struct rtrs_srv_ctx *ctx);
 void rtrs_srv_nl_del(struct rtrs_srv_ctx *ctx);
 void rtrs_srv_nl_init(void);
 void rtrs_srv_nl_exit(void);
+void rtrs_srv_each_sess(void (*fn)(struct rtrs_srv_sess *sess, void *arg), void *arg);
+
+/* debugfs.c: tables for humans, and fault points */
+void rtrs_srv_debugfs_init(void);
+void rtrs_srv_debugfs_exit(void);
 
 #endif /* _RTRS_SRV_H */

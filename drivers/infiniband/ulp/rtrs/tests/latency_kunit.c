@@ -89,7 +89,45 @@ static void rtrs_lat_split__table(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, parts[i], c->parts[i], "part %d", i);
 }
 
+struct below_case {
+	const char *name;
+	u64 nr[RTRS_LAT_BUCKETS];
+	unsigned int per_mille;
+	u64 us;
+};
+
+static const struct below_case below_cases[] = {
+	{ "none", { 0 }, 500, 0 },
+	{ "less than 1 us", { 1 }, 500, 1 },
+	{ "the only one", { [5] = 1 }, 1, 32 },
+	{ "it is all of them too", { [5] = 1 }, 1000, 32 },
+	{ "half", { [3] = 5, [4] = 5 }, 500, 8 },
+	{ "one more than half", { [3] = 5, [4] = 6 }, 500, 16 },
+	{ "99 of 100", { [3] = 99, [9] = 1 }, 990, 8 },
+	{ "98 of 100", { [3] = 98, [9] = 2 }, 990, 512 },
+	{ "999 of 1000", { [3] = 999, [9] = 1 }, 999, 8 },
+	{ "all of 1000", { [3] = 999, [9] = 1 }, 1000, 512 },
+	{ "the last that ends", { [26] = 1 }, 500, 1 << 26 },
+	{ "no end", { [27] = 1 }, 500, ~0ULL },
+	{ "many", { [2] = 1ULL << 50, [7] = 1ULL << 40 }, 500, 4 },
+};
+
+static void below_case_desc(const struct below_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(below, below_cases, below_case_desc);
+
+static void rtrs_lat_below_us__table(struct kunit *test)
+{
+	const struct below_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_lat_below_us(c->nr, c->per_mille), c->us);
+}
+
 static struct kunit_case rtrs_latency_cases[] = {
+	KUNIT_CASE_PARAM(rtrs_lat_below_us__table, below_gen_params),
 	KUNIT_CASE_PARAM(rtrs_lat_split__table, split_gen_params),
 	KUNIT_CASE_PARAM(rtrs_lat_bucket__table, bucket_gen_params),
 	KUNIT_CASE(rtrs_lat_bucket__bounds),

@@ -4,6 +4,7 @@
 #define _RTRS_VERBS_LATENCY_H
 
 #include <linux/percpu.h>
+#include <linux/seq_file.h>
 #include <linux/sched/clock.h>
 #include <linux/types.h>
 
@@ -64,5 +65,8 @@ void rtrs_lat_plus(struct rtrs_lat_hist *sum, const struct rtrs_lat_hist *hist);
 void rtrs_lat_minus(struct rtrs_lat_hist *sum, const struct rtrs_lat_hist *hist);
 ssize_t rtrs_lat_emit(char *buf, ssize_t len, enum rtrs_lat_part part,
 		      const struct rtrs_lat_hist *hist);
+void rtrs_lat_show_head(struct seq_file *seq);
+void rtrs_lat_show(struct seq_file *seq, int dir, enum rtrs_lat_part part,
+		   const struct rtrs_lat_hist *hist);
 
 #endif /* _RTRS_VERBS_LATENCY_H */
