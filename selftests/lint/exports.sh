@@ -26,9 +26,9 @@ exported_by() {
 		{ want = $2 in api ? "EXPORT_SYMBOL" : "EXPORT_SYMBOL_GPL" }
 		$4 != want { print $2 ": not " want }' "$farm/.api" "$symvers"
 	exported_by 'rtrs-(core|client|server)' | comm -23 "$farm/.api" - |
-		sed 's/$/: declared in include/rdma, not exported/'
+		sed 's|$|: declared in include/rdma, not exported|'
 	exported_by 'rtrs-(client|server)' | comm -13 "$farm/.api" - |
-		sed 's/$/: exported, not declared in include/rdma/'
+		sed 's|$|: exported, not declared in include/rdma|'
 	for mod in rtrs-client rtrs-server; do
 		nm -u "$farm/$mod.o" | awk '{ print $2 }'
 	done | sort -u - "$farm/.api" >"$farm/.used"

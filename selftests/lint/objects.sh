@@ -8,9 +8,9 @@ objects() {
 	tr ' ' '\n' <"$1/$2.mod" | sed "s|^$(realpath "$1")/||" | grep '\.o$'
 }
 
-# api_functions: what include/rdma/rtrs.h and rtrs-nl.h declare, one name per line
+# api_functions: what include/rdma/rtrs.h and rtrs-nl.h declare, one name per line; not what they define inline
 api_functions() {
-	sed -n 's/^[a-z].*[ *]\(\(rtrs_\|sockaddr_\)[a-z0-9_]*\)(.*/\1/p' \
+	sed -n '/^static/d; s/^[a-z].*[ *]\(\(rtrs_\|sockaddr_\)[a-z0-9_]*\)(.*/\1/p' \
 		include/rdma/rtrs.h include/rdma/rtrs-nl.h |
 		grep -v '^rtrs_[a-z_]*_t$' | sort -u
 }
