@@ -209,7 +209,10 @@ class Top:
 
     def later(self, seconds, what):
         """Look again, when that much of its time has passed."""
-        self.clock.write_text(str(int(self.clock.read_text()) + seconds))
+        # Replaced in one step: the program may be looking at it.
+        new = self.clock.with_name("new")
+        new.write_text(str(int(self.clock.read_text()) + seconds))
+        new.rename(self.clock)
         return self.keys(" ", what)
 
     def end(self):
