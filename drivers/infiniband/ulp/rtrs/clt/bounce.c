@@ -13,6 +13,8 @@
 
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/printk.h>
 #include <linux/slab.h>
 
 #include "clt.h"
@@ -20,6 +22,31 @@
 
 /* For all slots of a path together; a slot gets whole pages. */
 #define RTRS_CLT_BOUNCE_TOTAL_BYTES	SZ_16M
+
+static int rtrs_clt_max_bounce_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int value;
+
+	if (kstrtouint(val, 0, &value) || value > RTRS_CLT_BOUNCE_SOFT_BYTES) {
+		pr_err("parameter max_bounce_bytes=%.*s is not valid, allowed is 0 to %u\n",
+		       (int)strcspn(val, "\n"), val, RTRS_CLT_BOUNCE_SOFT_BYTES);
+		return -EINVAL;
+	}
+	WRITE_ONCE(*(unsigned int *)kp->arg, value);
+	return 0;
+}
+
+static const struct kernel_param_ops rtrs_clt_max_bounce_ops = {
+	.set = rtrs_clt_max_bounce_set,
+	.get = param_get_uint,
+};
+
+/* Read when a path connects. */
+static unsigned int rtrs_clt_max_bounce_bytes = RTRS_CLT_BOUNCE_SOFT_BYTES;
+module_param_cb(max_bounce_bytes, &rtrs_clt_max_bounce_ops, &rtrs_clt_max_bounce_bytes, 0644);
+__MODULE_PARM_TYPE(max_bounce_bytes, "uint");
+MODULE_PARM_DESC(max_bounce_bytes,
+		 "Bytes of the longest read that is copied from a bounce buffer (default: 131072)");
 
 static int rtrs_clt_bounce_alloc_slot(struct rtrs_clt_path *path, u32 slot)
 {
@@ -112,10 +139,10 @@ static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, u32 bytes)
 int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 {
 	u32 most = ib_uses_virt_dma(path->dev) ? RTRS_CLT_BOUNCE_SOFT_BYTES : RTRS_CLT_BOUNCE_BYTES;
-	u32 bytes = min_t(u32, most, rounddown(RTRS_CLT_BOUNCE_TOTAL_BYTES /
-					       path->sess->queue_depth, PAGE_SIZE));
+	u32 bytes = min_t(u32, most, RTRS_CLT_BOUNCE_TOTAL_BYTES / path->sess->queue_depth);
 	int ret;
 
+	bytes = rounddown(min(bytes, READ_ONCE(rtrs_clt_max_bounce_bytes)), PAGE_SIZE);
 	if (!bytes)
 		return 0;
 	ret = rtrs_clt_bounce_alloc(path, bytes);

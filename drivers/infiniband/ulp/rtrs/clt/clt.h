@@ -272,7 +272,8 @@ struct rtrs_clt_bounce {
  * @chunk_size: C. bytes of one chunk of the server
  * @max_hdr_size: C. bytes of user message and header
  * @mr_pages: C. pages one region maps
- * @data_sges: C. SGEs for data in one send
+ * @data_sges: C. SGEs for data in one send; 0: every WRITE registers its pages
+ * @ask_inval: C. the server is asked to invalidate what a READ registered
  * @bounce: C. buffers for small READs
  * @reqs: C. a request for each slot; allocated at the first connect, freed with the path
  * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request
@@ -334,6 +335,7 @@ struct rtrs_clt_path {
 	u32 max_hdr_size;
 	u32 mr_pages;
 	u32 data_sges;
+	bool ask_inval;
 	struct rtrs_clt_bounce bounce;
 	struct rtrs_clt_req *reqs;
 	struct rtrs_rbuf *rbufs;

@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include <linux/moduleparam.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -14,6 +15,19 @@
 #include "../verbs/device.h"
 #include "clt.h"
 #include "fault.h"
+
+/* All are read when a path connects. */
+static bool rtrs_clt_gather_writes = true;
+module_param_named(gather_writes, rtrs_clt_gather_writes, bool, 0644);
+MODULE_PARM_DESC(gather_writes, "Gather the pages of writes, do not register them (default: Y)");
+
+static bool rtrs_clt_remote_invalidate = true;
+module_param_named(remote_invalidate, rtrs_clt_remote_invalidate, bool, 0644);
+MODULE_PARM_DESC(remote_invalidate, "Have the server invalidate what a read registered (default: Y)");
+
+static bool rtrs_clt_cq_unbound = true;
+module_param_named(cq_unbound, rtrs_clt_cq_unbound, bool, 0644);
+MODULE_PARM_DESC(cq_unbound, "Handle completions in unbound workers, not in the CPU's own (default: Y)");
 
 /* The device's ack timeout is 4.096 us * 2^n: the least n for at least @ms. */
 static u8 rtrs_clt_ack_timeout(u32 ms)
@@ -51,6 +65,9 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 	 */
 	path->data_sges = ib_uses_virt_dma(id->device) ? RTRS_CLT_DATA_SGES_MAX : RTRS_CLT_DATA_SGES;
 	path->data_sges = min_t(u32, path->data_sges, attr->max_send_sge - 1);
+	if (!READ_ONCE(rtrs_clt_gather_writes))
+		path->data_sges = 0;
+	path->ask_inval = READ_ONCE(rtrs_clt_remote_invalidate);
 	return 0;
 }
 
@@ -86,13 +103,15 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 	u16 cid = cc->conn.cid;
 	u32 max_wrs = path->dev->attrs.max_qp_wr;
 	bool polled = cid > path->sess->nr_io_conns;
+	enum rtrs_cq_ctx ctx = READ_ONCE(rtrs_clt_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND;
 	struct rtrs_conn_attr attr = {
 		.pd = path->pd,
 		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs),
 		.recv_wrs = rtrs_geometry_clt_recv_wrs(!cid, path->sess->queue_depth, max_wrs),
-		.send_sges = path->data_sges + 1,
+		/* A region takes one too. */
+		.send_sges = max(path->data_sges, 1U) + 1,
 		.vector = cid,
-		.ctx = polled ? RTRS_CQ_DIRECT : RTRS_CQ_UNBOUND,
+		.ctx = polled ? RTRS_CQ_DIRECT : ctx,
 		.recv_done = rtrs_clt_recv_done,
 		.send_done = rtrs_clt_send_done,
 	};

@@ -326,7 +326,7 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
 	if (unlikely(ret))
 		return ret;
 	rtrs_wire_put_desc(&desc, req->mr->mr->iova, req->mr->mr->rkey, req->data_len);
-	*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, true, &desc);
+	*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, req->path->ask_inval, &desc);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -26,6 +27,11 @@
 
 /* Local ACK timeout 4.096 us * 2^17, 0.54 s, instead of one derived from the fabric's. */
 #define RTRS_SRV_ACK_TIMEOUT	17
+
+/* Read for each connection. */
+static bool rtrs_srv_cq_unbound = true;
+module_param_named(cq_unbound, rtrs_srv_cq_unbound, bool, 0644);
+MODULE_PARM_DESC(cq_unbound, "Handle completions in unbound workers, not in the CPU's own (default: Y)");
 
 static void rtrs_srv_cm_reject(struct rdma_cm_id *cm_id, int err)
 {
@@ -74,7 +80,7 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 		.recv_wrs = rtrs_geometry_srv_recv_wrs(service, geo->queue_depth, max_wr),
 		.send_sges = 1,
 		.vector = conn->conn.cid,
-		.ctx = RTRS_CQ_UNBOUND,
+		.ctx = READ_ONCE(rtrs_srv_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND,
 		.recv_done = rtrs_srv_io_recv_done,
 		.send_done = rtrs_srv_io_send_done,
 		.round_done = rtrs_srv_batch_end,

@@ -23,6 +23,7 @@
 
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 
@@ -30,6 +31,31 @@
 #include "../verbs/trace.h"
 #include "fault.h"
 #include "rtrs-srv.h"
+
+static int rtrs_srv_max_copy_set(const char *val, const struct kernel_param *kp)
+{
+	unsigned int value;
+
+	if (kstrtouint(val, 0, &value) || value > RTRS_SRV_COPY_SOFT_BYTES) {
+		pr_err("parameter max_copy_bytes=%.*s is not valid, allowed is 0 to %u\n",
+		       (int)strcspn(val, "\n"), val, RTRS_SRV_COPY_SOFT_BYTES);
+		return -EINVAL;
+	}
+	WRITE_ONCE(*(unsigned int *)kp->arg, value);
+	return 0;
+}
+
+static const struct kernel_param_ops rtrs_srv_max_copy_ops = {
+	.set = rtrs_srv_max_copy_set,
+	.get = param_get_uint,
+};
+
+/* Read when a path connects. */
+static unsigned int rtrs_srv_max_copy_bytes = RTRS_SRV_COPY_SOFT_BYTES;
+module_param_cb(max_copy_bytes, &rtrs_srv_max_copy_ops, &rtrs_srv_max_copy_bytes, 0644);
+__MODULE_PARM_TYPE(max_copy_bytes, "uint");
+MODULE_PARM_DESC(max_copy_bytes,
+		 "Bytes of the longest write that is copied rather than invalidated (default: 131072)");
 
 /* Hand a request to the ULP; process context.  @batch: as for rtrs_srv_req_answer(). */
 static void rtrs_srv_req_submit(struct rtrs_srv_req *req, bool batch)
@@ -168,10 +194,8 @@ static bool rtrs_srv_req_get_copy(struct rtrs_srv_req *req, u32 len)
  */
 static bool rtrs_srv_req_copy_data(struct rtrs_srv_req *req)
 {
-	u32 most = ib_uses_virt_dma(req->path->dev) ? RTRS_SRV_COPY_SOFT_BYTES :
-						      RTRS_SRV_COPY_BYTES;
-
-	if (req->hdr.data_len > most || !rtrs_srv_req_get_copy(req, req->hdr.data_len))
+	if (req->hdr.data_len > req->path->copy_bytes ||
+	    !rtrs_srv_req_get_copy(req, req->hdr.data_len))
 		return false;
 	memcpy(req->copy, req->chunk, req->hdr.data_len);
 	req->data = req->copy;
@@ -410,6 +434,9 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 		     kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
 	if (!path->reqs)
 		return -ENOMEM;
+	path->copy_bytes = min_t(u32, ib_uses_virt_dma(path->dev) ? RTRS_SRV_COPY_SOFT_BYTES :
+								  RTRS_SRV_COPY_BYTES,
+				 READ_ONCE(rtrs_srv_max_copy_bytes));
 	if (path->geo->new_rkey) {
 		ret = rtrs_srv_io_create_rsps(path);
 		if (ret)

@@ -12,6 +12,7 @@
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <rdma/rtrs-nl.h>
@@ -26,6 +27,31 @@
 
 /* Why a path was closed, for listeners; longer ones are cut. */
 #define RTRS_SRV_REASON_BYTES	160
+
+/* All are read for each path when it connects. */
+static bool rtrs_srv_implicit_rkey = true;
+module_param_named(implicit_rkey, rtrs_srv_implicit_rkey, bool, 0644);
+MODULE_PARM_DESC(implicit_rkey, "Extension: answers bring a key only where it has changed (default: Y)");
+
+static bool rtrs_srv_batch = true;
+module_param_named(batch, rtrs_srv_batch, bool, 0644);
+MODULE_PARM_DESC(batch, "Extension: answer several requests with one message (default: Y)");
+
+static bool rtrs_srv_server_time = true;
+module_param_named(server_time, rtrs_srv_server_time, bool, 0644);
+MODULE_PARM_DESC(server_time, "Extension: tell where the time of a request went (default: Y)");
+
+static bool rtrs_srv_one_message_reads = true;
+module_param_named(one_message_reads, rtrs_srv_one_message_reads, bool, 0644);
+MODULE_PARM_DESC(one_message_reads, "Send the data of a read and its answer in one message (default: Y)");
+
+/* Extensions that new paths do without. */
+static u16 rtrs_srv_features_off(void)
+{
+	return (READ_ONCE(rtrs_srv_implicit_rkey) ? 0 : RTRS_EXT_IMPLICIT_RKEY) |
+	       (READ_ONCE(rtrs_srv_batch) ? 0 : RTRS_EXT_BATCH) |
+	       (READ_ONCE(rtrs_srv_server_time) ? 0 : RTRS_EXT_SERVER_TIME);
+}
 
 static void rtrs_srv_path_release(struct kobject *kobj)
 {
@@ -148,7 +174,8 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	memcpy(path->uuid, req->path_uuid, sizeof(path->uuid));
 	path->recon_cnt = req->recon_cnt;
 	path->cid_num = req->cid_num;
-	path->features = req->features;
+	path->features = req->features & ~rtrs_srv_features_off();
+	path->one_message = READ_ONCE(rtrs_srv_one_message_reads);
 	rtrs_srv_path_set_addrs(path, cm_id);
 	spin_lock_init(&path->lock);
 	path->_state = RTRS_SRV_PATH_CONNECTING;

@@ -137,7 +137,7 @@ static void rtrs_srv_chain_build(struct rtrs_srv_chain *chain, struct rtrs_srv_r
 
 	if (unlikely(req->time_imm))
 		rtrs_srv_chain_add_time(chain, req);
-	if (data && !inv && !key) {
+	if (data && !inv && !key && likely(req->path->one_message)) {
 		/* Nothing in between: data and completion are one message. */
 		rtrs_srv_chain_set_data(chain, &chain->done, req);
 	} else if (data) {

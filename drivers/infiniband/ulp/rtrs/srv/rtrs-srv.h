@@ -240,6 +240,7 @@ struct rtrs_srv_fence {
  * @port_num: I. port of the device
  * @recon_cnt: I. number of the client's attempt
  * @features: I. extensions taken up
+ * @one_message: I. a READ's data and its answer are one message where nothing has to stand between
  * @id: I. its number, 28 bits, unique in the context
  * @pd: I. protection domain, of this path alone
  * @peer: I. who its memory and connections are charged to
@@ -251,6 +252,7 @@ struct rtrs_srv_fence {
  * @ops_ref: one reference per request that is not idle
  * @ops_done: the last reference of @ops_ref is gone
  * @bufs: N. chunks and memory regions
+ * @copy_bytes: N. a WRITE with no more data than this is copied instead of invalidating the chunk's key
  * @reqs: N. requests, one per slot
  * @rsps: N. the requests' messages that carry a key
  * @rsps_dma: N. their DMA address
@@ -282,6 +284,7 @@ struct rtrs_srv_path {
 	u32 port_num;
 	u16 recon_cnt;
 	u16 features;
+	bool one_message;
 	u32 id;
 	struct ib_pd *pd;
 	struct rtrs_srv_peer *peer;
@@ -296,6 +299,7 @@ struct rtrs_srv_path {
 	struct percpu_ref ops_ref;
 	struct completion ops_done;
 	struct rtrs_srv_bufs bufs;
+	u32 copy_bytes;
 	struct rtrs_srv_req *reqs;
 	struct rtrs_msg_rkey_rsp *rsps;
 	u64 rsps_dma;

@@ -13,6 +13,7 @@
 #define pr_fmt(fmt) "rtrs: " fmt
 
 #include <linux/jiffies.h>
+#include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 
@@ -20,6 +21,15 @@
 #include "fault.h"
 
 #define RTRS_SIGNAL_EVERY_MAX	64
+
+/* Both are read when a queue pair is created. */
+static bool rtrs_conn_selective_signal = true;
+module_param_named(selective_signal, rtrs_conn_selective_signal, bool, 0644);
+MODULE_PARM_DESC(selective_signal, "Ask for the completion of few sends, not of each (default: Y)");
+
+static bool rtrs_conn_batch_receives = true;
+module_param_named(batch_receives, rtrs_conn_batch_receives, bool, 0644);
+MODULE_PARM_DESC(batch_receives, "Post receives again 16 at a time, not one by one (default: Y)");
 
 static void rtrs_conn_qp_event(struct ib_event *event, void *ctx)
 {
@@ -50,6 +60,7 @@ static void rtrs_conn_preset_recv(struct rtrs_conn *conn)
 			.next = i + 1 < RTRS_RECV_BATCH ? &conn->recv_wr[i + 1] : NULL,
 		};
 	}
+	conn->recv_batch = READ_ONCE(rtrs_conn_batch_receives) ? RTRS_RECV_BATCH : 1;
 	conn->recv_owed = 0;
 }
 
@@ -84,7 +95,8 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 	conn->sq_size = send_wrs - 1;
 	conn->sq_free = conn->sq_size;
 	conn->sq_unsignaled = 0;
-	conn->sq_signal_every = clamp_t(u32, conn->sq_size / 8, 1, RTRS_SIGNAL_EVERY_MAX);
+	conn->sq_signal_every = READ_ONCE(rtrs_conn_selective_signal) ?
+				clamp_t(u32, conn->sq_size / 8, 1, RTRS_SIGNAL_EVERY_MAX) : 1;
 	conn->sq_head = 0;
 	conn->sq_tail = 0;
 	conn->watch_tail = 0;
@@ -400,7 +412,7 @@ int rtrs_conn_recv_consumed(struct rtrs_conn *conn)
 {
 	u32 nr;
 
-	if (++conn->recv_owed < RTRS_RECV_BATCH)
+	if (++conn->recv_owed < conn->recv_batch)
 		return 0;
 	nr = conn->recv_owed;
 	conn->recv_owed = 0;

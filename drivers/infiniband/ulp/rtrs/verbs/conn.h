@@ -28,7 +28,7 @@
  * @recv_done: handler of receives
  * @send_done: handler of failed or signalled sends that bring no handler of their own
  * @round_done: called with the connection after the handlers of what one poll found, may be NULL;
- *	RTRS_CQ_UNBOUND only
+ *	not with RTRS_CQ_DIRECT
  */
 struct rtrs_conn_attr {
 	struct ib_pd *pd;
@@ -64,6 +64,7 @@ struct rtrs_conn_attr {
  * @watch_since: Q. jiffies of that
  * @send_cqe: handler of sends that bring none of their own
  * @recv_cqe: handler of receives without buffer
+ * @recv_batch: I. so many receives without buffer are posted again at a time
  * @recv_owed: H. consumed receives without buffer not re-posted yet
  * @recv_wr: I. preset chain for posting receives without buffer in batches
  */
@@ -86,6 +87,7 @@ struct rtrs_conn {
 	struct ib_cqe send_cqe;
 
 	struct ib_cqe recv_cqe;
+	u32 recv_batch;
 	u32 recv_owed;
 	struct ib_recv_wr recv_wr[RTRS_RECV_BATCH];
 };

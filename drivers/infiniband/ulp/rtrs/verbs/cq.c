@@ -2,8 +2,8 @@
 /*
  * Completion queues with a choice of context.
  *
- * Ordering: the handlers of one CQ never run concurrently.  For RTRS_CQ_UNBOUND a work item never runs
- * twice at a time; for RTRS_CQ_DIRECT the poller that does not get the flag goes away.  What a handler
+ * Ordering: the handlers of one CQ never run concurrently.  A work item never runs twice at a time; for
+ * RTRS_CQ_DIRECT the poller that does not get the flag goes away.  What a handler
  * keeps per connection therefore needs no lock against other handlers of the same connection.
  */
 #define pr_fmt(fmt) "rtrs: " fmt
@@ -17,6 +17,7 @@
 #define RTRS_CQ_F_POLLING	0
 
 static struct workqueue_struct *rtrs_cq_wq;
+static struct workqueue_struct *rtrs_cq_bound_wq;
 
 static int rtrs_cq_process(struct rtrs_cq *rcq)
 {
@@ -47,14 +48,14 @@ static void rtrs_cq_work(struct work_struct *work)
 		if (!ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS))
 			return;
 	}
-	queue_work(rtrs_cq_wq, &rcq->work);
+	queue_work(rcq->wq, &rcq->work);
 }
 
 static void rtrs_cq_completion(struct ib_cq *cq, void *ctx)
 {
 	struct rtrs_cq *rcq = ctx;
 
-	queue_work(rtrs_cq_wq, &rcq->work);
+	queue_work(rcq->wq, &rcq->work);
 }
 
 static void rtrs_cq_event(struct ib_event *event, void *ctx)
@@ -95,6 +96,7 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 		return 0;
 	}
 
+	rcq->wq = ctx == RTRS_CQ_BOUND ? rtrs_cq_bound_wq : rtrs_cq_wq;
 	INIT_WORK(&rcq->work, rtrs_cq_work);
 	cq = ib_create_cq(dev, rtrs_cq_completion, rtrs_cq_event, rcq, &attr);
 	if (IS_ERR(cq))
@@ -155,7 +157,14 @@ int rtrs_cq_init(void)
 {
 	/* Writeback waits for what runs here. */
 	rtrs_cq_wq = alloc_workqueue("rtrs-cq", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return rtrs_cq_wq ? 0 : -ENOMEM;
+	if (!rtrs_cq_wq)
+		return -ENOMEM;
+	rtrs_cq_bound_wq = alloc_workqueue("rtrs-cq-bound", WQ_MEM_RECLAIM, 0);
+	if (!rtrs_cq_bound_wq) {
+		destroy_workqueue(rtrs_cq_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
@@ -165,5 +174,6 @@ int rtrs_cq_init(void)
  */
 void rtrs_cq_exit(void)
 {
+	destroy_workqueue(rtrs_cq_bound_wq);
 	destroy_workqueue(rtrs_cq_wq);
 }

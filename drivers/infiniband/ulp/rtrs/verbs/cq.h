@@ -16,10 +16,12 @@
 /**
  * enum rtrs_cq_ctx - where completion handlers run
  * @RTRS_CQ_UNBOUND: process context, work item on the rtrs-cq unbound workqueue; one at a time per CQ
+ * @RTRS_CQ_BOUND: the same on a workqueue whose workers stay on the CPU that takes the interrupt
  * @RTRS_CQ_DIRECT: in rtrs_cq_poll(), called by whoever waits; one at a time per CQ
  */
 enum rtrs_cq_ctx {
 	RTRS_CQ_UNBOUND,
+	RTRS_CQ_BOUND,
 	RTRS_CQ_DIRECT,
 };
 
@@ -28,15 +30,17 @@ enum rtrs_cq_ctx {
  * @cq: the verbs object, NULL before create and after destroy
  * @ctx: where handlers run; fixed at create
  * @flags: bit 0, somebody is in rtrs_cq_poll(); RTRS_CQ_DIRECT only
- * @work: poll work; RTRS_CQ_UNBOUND only
+ * @wq: where @work runs; not with RTRS_CQ_DIRECT, as the next one
+ * @work: poll work
  * @wc: completions of one poll batch; owned by the one poller
- * @round_done: called after the handlers of a poll batch, NULL if nobody cares; RTRS_CQ_UNBOUND only
+ * @round_done: called after the handlers of a poll batch, NULL if nobody cares; not with RTRS_CQ_DIRECT
  * @round_arg: what it is called with
  */
 struct rtrs_cq {
 	struct ib_cq *cq;
 	enum rtrs_cq_ctx ctx;
 	unsigned long flags;
+	struct workqueue_struct *wq;
 	struct work_struct work;
 	struct ib_wc wc[RTRS_CQ_BATCH];
 	void (*round_done)(void *arg);
