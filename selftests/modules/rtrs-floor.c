@@ -47,12 +47,31 @@ MODULE_LICENSE("GPL");
 
 struct floor_run;
 
+/* What a run does otherwise than in the cheapest way; bits, and words by their numbers. */
+#define FLOOR_EACH_SIGNALED	BIT(0)
+#define FLOOR_INLINE		BIT(1)
+#define FLOOR_SRQ		BIT(2)
+#define FLOOR_APART		BIT(3)
+#define FLOOR_LIST		BIT(4)
+#define FLOOR_SEND		BIT(5)
+#define FLOOR_CORE_BOUND	BIT(6)
+#define FLOOR_CORE_UNBOUND	BIT(7)
+#define FLOOR_CORE_SOFTIRQ	BIT(8)
+#define FLOOR_CORE		(FLOOR_CORE_BOUND | FLOOR_CORE_UNBOUND | FLOOR_CORE_SOFTIRQ)
+/* They are about a request without data, or about an answer with data. */
+#define FLOOR_READ_ONLY		(FLOOR_INLINE | FLOOR_APART | FLOOR_LIST)
+
+static const char * const floor_options[] = {
+	"signal", "inline", "srq", "apart", "list", "send", "core-bound", "core-unbound", "core-softirq",
+};
+
 /**
  * struct floor_slot - memory of one request, at one end
  * @mem: data, and after them the header
  * @dma: the same for the device
  * @mr: what opens it to the other end
  * @wr: what this end sends
+ * @data: what is sent ahead of it, with FLOOR_APART and FLOOR_LIST; else without elements
  * @sge: where that is
  */
 struct floor_slot {
@@ -60,6 +79,7 @@ struct floor_slot {
 	u64 dma;
 	struct ib_mr *mr;
 	struct ib_rdma_wr wr;
+	struct ib_rdma_wr data;
 	struct ib_sge sge[2];
 };
 
@@ -69,6 +89,7 @@ struct floor_slot {
  * @id: id of the connection manager, with the queue pair
  * @pd: protection domain
  * @cq: of sends and receives
+ * @srq: where receives are, with FLOOR_SRQ
  * @work: polls @cq
  * @step: a step of connecting, or a registration, has come to its end
  * @status: how
@@ -83,6 +104,7 @@ struct floor_end {
 	struct rdma_cm_id *id;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
+	struct ib_srq *srq;
 	struct work_struct work;
 	struct completion step;
 	int status;
@@ -98,6 +120,7 @@ struct floor_end {
  * @src: the client's address
  * @dst: the server's
  * @is_read: data travel from server to client
+ * @options: FLOOR_*
  * @bytes: how many, in each request
  * @depth: requests that travel at once
  * @rounds: requests in all
@@ -112,6 +135,7 @@ struct floor_run {
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
 	bool is_read;
+	u32 options;
 	u32 bytes;
 	u32 depth;
 	u32 rounds;
@@ -164,21 +188,51 @@ static void floor_cq_event(struct ib_event *event, void *ctx)
 	floor_fail(end->run, -EIO);
 }
 
-static int floor_post_recv(struct floor_end *end)
+static size_t floor_slot_bytes(const struct floor_run *run)
 {
-	struct ib_recv_wr wr = { .wr_cqe = &end->recv_cqe };
+	return run->bytes + FLOOR_HEADER_BYTES;
+}
 
-	return ib_post_recv(end->id->qp, &wr, NULL);
+/* With FLOOR_SEND messages go where a receive says: into slots in turn, whichever they are of. */
+static int floor_post_recv(struct floor_end *end, u32 nr)
+{
+	struct ib_sge sge = {
+		.addr = end->slots[nr].dma,
+		.length = floor_slot_bytes(end->run),
+		.lkey = end->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &end->recv_cqe,
+		.sg_list = &sge,
+		.num_sge = end->run->options & FLOOR_SEND ? 1 : 0,
+	};
+
+	return end->srq ? ib_post_srq_recv(end->srq, &wr, NULL) : ib_post_recv(end->id->qp, &wr, NULL);
 }
 
 /* Send what the slot holds; @nr of its elements. */
 static int floor_post(struct floor_end *end, struct floor_slot *slot, int nr)
 {
-	bool signal = atomic_inc_return(&end->sent) % FLOOR_SIGNAL == 0;
+	u32 options = end->run->options;
+	bool signal = atomic_inc_return(&end->sent) % FLOOR_SIGNAL == 0 || (options & FLOOR_EACH_SIGNALED);
+	struct ib_send_wr *first = &slot->wr.wr;
+	int ret;
 
 	slot->wr.wr.num_sge = nr;
 	slot->wr.wr.send_flags = signal ? IB_SEND_SIGNALED : 0;
-	return ib_post_send(end->id->qp, &slot->wr.wr, NULL);
+	if ((options & FLOOR_INLINE) && end == &end->run->client)
+		slot->wr.wr.send_flags |= IB_SEND_INLINE;
+	if (slot->data.wr.num_sge) {
+		slot->wr.wr.num_sge = 0;
+		if (options & FLOOR_LIST) {
+			first = &slot->data.wr;
+		} else {
+			ret = ib_post_send(end->id->qp, &slot->data.wr, NULL);
+			if (ret)
+				return ret;
+		}
+	}
+	return ib_post_send(end->id->qp, first, NULL);
 }
 
 /* A write has its data first; a read's request is the header alone. */
@@ -216,7 +270,7 @@ static void floor_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS)
 		return floor_fail(run, -ECONNRESET);
 	nr = be32_to_cpu(wc->ex.imm_data);
-	ret = nr < run->depth ? floor_post_recv(end) : -EPROTO;
+	ret = nr < run->depth ? floor_post_recv(end, nr) : -EPROTO;
 	if (!ret && end == &run->server)
 		ret = floor_answer(run, nr);
 	if (ret)
@@ -253,8 +307,18 @@ static int floor_wait(struct floor_end *end)
 static int floor_create_cq(struct floor_end *end, u32 wrs)
 {
 	struct ib_cq_init_attr attr = { .cqe = 2 * wrs };
+	u32 options = end->run->options;
 	struct ib_cq *cq;
 
+	if (options & FLOOR_CORE) {
+		cq = ib_alloc_cq(end->id->device, end, attr.cqe, 0,
+				 options & FLOOR_CORE_BOUND ? IB_POLL_WORKQUEUE :
+				 options & FLOOR_CORE_UNBOUND ? IB_POLL_UNBOUND_WORKQUEUE : IB_POLL_SOFTIRQ);
+		if (IS_ERR(cq))
+			return PTR_ERR(cq);
+		end->cq = cq;
+		return 0;
+	}
 	cq = ib_create_cq(end->id->device, floor_completion, floor_cq_event, end, &attr);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -263,10 +327,26 @@ static int floor_create_cq(struct floor_end *end, u32 wrs)
 	return 0;
 }
 
+static int floor_create_srq(struct floor_end *end, u32 wrs)
+{
+	struct ib_srq_init_attr attr = {
+		.srq_type = IB_SRQT_BASIC,
+		.attr.max_wr = wrs,
+		.attr.max_sge = 1,
+	};
+	struct ib_srq *srq;
+
+	srq = ib_create_srq(end->pd, &attr);
+	if (IS_ERR(srq))
+		return PTR_ERR(srq);
+	end->srq = srq;
+	return 0;
+}
+
 static int floor_create_qp(struct floor_end *end)
 {
-	/* Sends between two signals are not known to be over; and a drain adds one. */
-	u32 wrs = 2 * end->run->depth + 2 * FLOOR_SIGNAL;
+	/* Sends between two signals, each of two, are not known to be over; and a drain adds one. */
+	u32 wrs = 4 * end->run->depth + 4 * FLOOR_SIGNAL;
 	struct ib_qp_init_attr init = {
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
@@ -274,6 +354,7 @@ static int floor_create_qp(struct floor_end *end)
 		.cap.max_recv_wr = wrs,
 		.cap.max_send_sge = 2,
 		.cap.max_recv_sge = 1,
+		.cap.max_inline_data = end->run->options & FLOOR_INLINE ? FLOOR_HEADER_BYTES : 0,
 	};
 	struct ib_pd *pd;
 	int ret;
@@ -285,14 +366,15 @@ static int floor_create_qp(struct floor_end *end)
 	ret = floor_create_cq(end, wrs);
 	if (ret)
 		return ret;
+	if (end->run->options & FLOOR_SRQ) {
+		ret = floor_create_srq(end, wrs);
+		if (ret)
+			return ret;
+	}
 	init.send_cq = end->cq;
 	init.recv_cq = end->cq;
+	init.srq = end->srq;
 	return rdma_create_qp(end->id, pd, &init);
-}
-
-static size_t floor_slot_bytes(const struct floor_run *run)
-{
-	return run->bytes + FLOOR_HEADER_BYTES;
 }
 
 static int floor_map_slot(struct floor_end *end, struct floor_slot *slot)
@@ -334,7 +416,7 @@ static int floor_end_create(struct floor_end *end)
 	for (i = 0; !ret && i < end->run->depth; i++)
 		ret = floor_map_slot(end, &end->slots[i]);
 	for (i = 0; !ret && i < end->run->depth; i++)
-		ret = floor_post_recv(end);
+		ret = floor_post_recv(end, i);
 	return ret;
 }
 
@@ -361,7 +443,11 @@ static void floor_end_destroy(struct floor_end *end)
 		ib_drain_qp(end->id->qp);
 		rdma_destroy_qp(end->id);
 	}
-	if (end->cq) {
+	if (end->srq)
+		ib_destroy_srq(end->srq);
+	if (end->cq && (end->run->options & FLOOR_CORE)) {
+		ib_free_cq(end->cq);
+	} else if (end->cq) {
 		cancel_work_sync(&end->work);
 		ib_destroy_cq(end->cq);
 	}
@@ -476,11 +562,19 @@ static void floor_prepare(struct floor_end *end, const struct floor_end *peer, u
 	slot->sge[0] = header_only ? header : data;
 	slot->sge[1] = header;
 	slot->wr.wr.wr_cqe = &end->send_cqe;
-	slot->wr.wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	slot->wr.wr.opcode = end->run->options & FLOOR_SEND ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
 	slot->wr.wr.ex.imm_data = cpu_to_be32(nr);
 	slot->wr.wr.sg_list = slot->sge;
 	slot->wr.rkey = to->mr->rkey;
 	slot->wr.remote_addr = to->dma + (header_only ? bytes : 0);
+	if (end == &end->run->server && (end->run->options & (FLOOR_APART | FLOOR_LIST))) {
+		slot->data = slot->wr;
+		slot->data.wr.opcode = IB_WR_RDMA_WRITE;
+		slot->data.wr.num_sge = 1;
+		slot->data.wr.next = &slot->wr.wr;
+		if (end->run->options & FLOOR_APART)
+			slot->data.wr.next = NULL;
+	}
 }
 
 static int floor_open(struct floor_run *run)
@@ -574,9 +668,22 @@ static int floor_address(const char *name, const char *word, const char *port, s
 	return -EINVAL;
 }
 
-/* "<source> <destination> read|write <bytes> <depth> <rounds>" */
+static int floor_option(struct floor_run *run, const char *word)
+{
+	int nr = match_string(floor_options, ARRAY_SIZE(floor_options), word);
+
+	if (nr < 0 || (!run->is_read && (BIT(nr) & FLOOR_READ_ONLY))) {
+		pr_err("option %s: there is none of this name for the pattern\n", word);
+		return -EINVAL;
+	}
+	run->options |= BIT(nr);
+	return 0;
+}
+
+/* "<source> <destination> read|write <bytes> <depth> <rounds> [<option>...]" */
 static int floor_parse(struct floor_run *run, char **words)
 {
+	char **option;
 	int ret;
 
 	ret = floor_address("source", words[0], NULL, &run->src);
@@ -594,6 +701,8 @@ static int floor_parse(struct floor_run *run, char **words)
 		ret = floor_number("depth", words[4], 1, FLOOR_MAX_DEPTH, &run->depth);
 	if (!ret)
 		ret = floor_number("rounds", words[5], run->depth, U32_MAX, &run->rounds);
+	for (option = &words[6]; !ret && *option; option++)
+		ret = floor_option(run, *option);
 	return ret;
 }
 
@@ -607,8 +716,8 @@ static int floor_command(char *line)
 	words = argv_split(GFP_KERNEL, line, &nr);
 	if (!run || !words)
 		ret = -ENOMEM;
-	else if (nr != 6)
-		pr_err("%d words: wanted <source> <destination> read|write <bytes> <depth> <rounds>\n", nr);
+	else if (nr < 6)
+		pr_err("%d words: wanted <source> <destination> read|write <bytes> <depth> <rounds> [<option>...]\n", nr);
 	else
 		ret = floor_parse(run, words);
 	if (!ret)
