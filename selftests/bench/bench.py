@@ -67,6 +67,7 @@ class Guest:
 
     def __init__(self, vm, counts, contender, mtu):
         self.vm, self.counts, self.contender = vm, counts, contender
+        self.options = []       # words for the floor
         self.device = self.sh(f"bench_up {mtu} {DISK_MB} {contender.how}").splitlines()[-1]
         self.symbols = symbols.Symbols(vm.run("cat /proc/kallsyms", TIMEOUT, check=True).out)
 
@@ -76,7 +77,8 @@ class Guest:
     def once(self, load, ios):
         """What so many I/Os took, and by function."""
         self.counts.unlink(missing_ok=True)
-        words = self.sh(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios}").split()
+        words = self.sh(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} "
+                        + " ".join(self.options)).split()
         return (dict(zip(("nanoseconds", "packets", "switches"), map(float, words))),
                 symbols.by_function(symbols.read_counts(self.counts.read_text()), self.symbols))
 

@@ -80,7 +80,7 @@ def columns(head, lines):
     """Aligned text; the first column to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(head, *lines)]
     return "\n".join("  ".join(cell.rjust(width) if at else cell.ljust(width)
-                               for at, (cell, width) in enumerate(zip(line, widths)))
+                               for at, (cell, width) in enumerate(zip(line, widths))).rstrip()
                      for line in [head, *lines])
 
 

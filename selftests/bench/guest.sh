@@ -42,6 +42,23 @@ bench_rnbd() {
 	server_load && client_load && lib_topo_nr=1 && map_device bench /dev/ram0
 }
 
+# bench_switch <device> [<module> <parameter> <value>]...: map it again with these switches changed, and all
+# others as they were at first; prints the device
+bench_switch() {
+	local file value
+	unmap_device "$1" || return 1
+	shift
+	[ -f /tmp/switches ] || grep -H . /sys/module/rtrs_*/parameters/* >/tmp/switches
+	while IFS=: read -r file value; do
+		[ "$(cat "$file")" = "$value" ] || echo "$value" >"$file" || return 1
+	done </tmp/switches
+	while [ $# -gt 0 ]; do
+		echo "$3" >"/sys/module/$1/parameters/$2" || return 1
+		shift 3
+	done
+	lib_topo_nr=1 && map_device bench /dev/ram0
+}
+
 # bench_nvme rdma|tcp
 bench_nvme() {
 	local port=$NVMET/ports/1 subsys=$NVMET/subsystems/$BENCH_NQN
@@ -76,7 +93,7 @@ bench_counters() {
 		awk 'NF == 1 { packets += $1 } $1 == "ctxt" { print packets, $2 }'
 }
 
-# bench_measure <device> <fio's rw> <block size> <depth> <I/Os>: prints the nanoseconds, packets
+# bench_measure <device> <fio's rw> <block size> <depth> <I/Os> [<option of the floor>...]: prints the nanoseconds, packets
 # and context switches of all of them; the plugin counts instructions
 bench_measure() {
 	local before ns how=fio
@@ -102,6 +119,8 @@ bench_by_fio() {
 # bench_by_floor: as bench_measure, prints the module's time
 bench_by_floor() {
 	local run="$DEBUGFS/rtrs-floor/run"
-	echo "$BENCH_CLIENT $BENCH_SERVER ${2#rand} $3 $4 $5" >/tmp/floor &&
+	local rw="${2#rand}"
+	shift 2
+	echo "$BENCH_CLIENT $BENCH_SERVER $rw $*" >/tmp/floor &&
 	count dd if=/tmp/floor of="$run" bs=4k conv=notrunc status=none && cat "$run"
 }

@@ -3,10 +3,14 @@
 """Unit tests of what computes, compares and shows figures."""
 
 import html.parser
+import pathlib
+import sys
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "vm"))
 import figures
 import report
+import switches
 import symbols
 
 
@@ -120,6 +124,43 @@ class Compare(unittest.TestCase):
     def test_noise_is_no_difference(self):
         new = results(row("a", "read", 100900), row("a", "write", 99100), row("a", "gone", 1))
         self.assertEqual(figures.compare(self.OLD, new), "0 differ, 3 within 1 %")
+
+
+class Switches(unittest.TestCase):
+    ROWS = [{**row("rnbd-n", load, instructions), "setting": setting, "base": base}
+            for load, setting, base, instructions in (
+                ("read", "defaults", None, 100000), ("write", "defaults", None, 120000),
+                ("read", "a=0", "defaults", 112340), ("read", "a=0 b=N", "a=0", 112000))]
+
+    def test_changes_are_against_what_a_setting_is_compared_with(self):
+        self.assertEqual(switches.Figures(self.ROWS, "rnbd-n").table(figures.QUANTITIES[0]).splitlines(), [
+            "rnbd-n, thousand instructions per I/O, and the change:",
+            "           read         write",
+            "defaults  100.0         120.0",
+            "a=0       112.3  +12.3      -",
+            "a=0 b=N   112.0   -0.3      -"])
+
+    def test_block_has_every_quantity_that_is_shown(self):
+        lines = switches.Figures(self.ROWS, "rnbd-n").block("a=0").splitlines()
+        self.assertTrue(lines[0].startswith("rnbd-n, a=0 "))
+        self.assertEqual([line.split("  ")[0] for line in lines[1:]], [
+            "thousand instructions per I/O", "thousand of these in the contender's own modules",
+            "packets per I/O", "context switches per I/O"])
+
+    def test_of_what_was_measured_several_times_the_median_is_told(self):
+        rows = [{**row("floor", "read", instructions), "setting": "defaults", "base": None}
+                for instructions in (3000, 1000, 2000)]
+        self.assertEqual(switches.Figures(rows, "floor").cells("defaults", figures.QUANTITIES[0]), ["2.0", ""])
+
+    def test_no_changes_at_both_ends_and_between(self):
+        self.assertEqual(switches.in_order(list("dabcef")), list("dabdcefd"))
+
+    def test_each_setting_is_compared_with_one_that_is_measured_before(self):
+        for settings in switches.SETTINGS.values():
+            names = [setting.name for setting in settings]
+            self.assertEqual(len(set(names)), len(names))
+            for at, setting in enumerate(settings):
+                self.assertTrue(setting.base in names[:at] if setting.changes else setting.base is None)
 
 
 class Tags(html.parser.HTMLParser):
