@@ -65,6 +65,8 @@ each_lived() {
 }
 LIFE='rtrs_clt_req_send rtrs_srv_req_recv rtrs_srv_req_submit rtrs_srv_req_done rtrs_srv_req_answer rtrs_clt_req_answered rtrs_clt_req_done '
 
+GATHER=/sys/module/rtrs_client/parameters/gather_writes
+
 requires fio
 ktap_plan 38
 topo_up 2
@@ -82,10 +84,12 @@ echo 16384 >$TRACE/buffer_size_kb
 echo 1 >$TRACE/events/rtrs/enable
 echo 1 >$TRACE/events/rnbd_srv/enable
 defer trace_off
+# What the client sends is registered, however few pieces it is in, and of the same slots again and again.
+must sysfs_write $GATHER N
 dev=$(map_device x "$back") || abort "cannot map"
+must sysfs_write $GATHER Y
 must fio_verify "$dev" --size=1M
-# Too much to be copied, and in too many pieces for one send: regions are registered on either side, of each
-# slot more than once.
+# Too much to be copied: the server registers chunks again.
 must dd if=/dev/zero of="$dev" bs=252k count=60 oflag=direct status=none
 must dd if="$dev" of=/dev/null bs=252k count=60 iflag=direct status=none
 must sysfs_write "$(path_dir x 1)/disconnect" 1
