@@ -419,7 +419,7 @@ class Facts:
         defaults, needed = {}, set()
         for function in unit.functions.values():
             needed.update(re.findall(r"!(?:opts|offer)->(\w+)\b", function.body))
-            if not function.name.endswith("_parse"):
+            if not function.name.endswith(("_parse", "_begin")):
                 continue
             pairs = re.findall(r"(?:opts->|[{,]\s*\.)(\w+) = ([^,;{}]+?)\s*(?=[,;}])", function.body)
             defaults.update((name, default_text(value)) for name, value in pairs)

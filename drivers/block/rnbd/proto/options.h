@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text written to the client's map_device: split, check, and say precisely what is wrong. */
+/* What is asked for of the client's map_device: split, check, and say precisely what is wrong. */
 #ifndef _RNBD_OPTIONS_H
 #define _RNBD_OPTIONS_H
 
@@ -31,7 +31,7 @@
  * @timing_given: which of its values the text has, a bit for each by enum rtrs_clt_timing_index; the
  *	others are the defaults
  *
- * The strings point into the text that was parsed.
+ * The strings point into the text that was parsed, or are those that were set.
  */
 struct rnbd_options {
 	const char *sessname;
@@ -52,7 +52,7 @@ struct rnbd_options {
  * @value: its value, NULL if there is none
  * @expected: what is allowed, as the rest of the sentence "expected ..."
  *
- * The pointers are into the text that was parsed, or to constants.
+ * The pointers are into the text that was parsed, or to what was set, or to constants.
  */
 struct rnbd_options_error {
 	const char *key;
@@ -60,6 +60,24 @@ struct rnbd_options_error {
 	char expected[192];
 };
 
+/**
+ * struct rnbd_options_run - one run of the parser, from rnbd_options_begin() to rnbd_options_end()
+ * @opts: result
+ * @error: filled when something is wrong
+ * @max_poll_queues: largest number of poll queues
+ * @seen: bit mask of the keys that came, by index into the table of keys
+ */
+struct rnbd_options_run {
+	struct rnbd_options *opts;
+	struct rnbd_options_error *error;
+	unsigned int max_poll_queues;
+	unsigned long seen;
+};
+
+void rnbd_options_begin(struct rnbd_options_run *run, unsigned int max_poll_queues,
+			struct rnbd_options *opts, struct rnbd_options_error *error);
+int rnbd_options_set(struct rnbd_options_run *run, const char *key, const char *value);
+int rnbd_options_end(struct rnbd_options_run *run);
 int rnbd_options_parse(char *text, unsigned int max_poll_queues, struct rnbd_options *opts,
 		       struct rnbd_options_error *error);
 

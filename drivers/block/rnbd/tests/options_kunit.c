@@ -300,6 +300,50 @@ static void options__every_byte_changed(struct kunit *test)
 	}
 }
 
+/* ------------------------------------------------------------------------------------ one by one */
+
+static void options__one_by_one(struct kunit *test)
+{
+	struct rnbd_options_error error;
+	struct rnbd_options_run run;
+	struct rnbd_options opts;
+
+	rnbd_options_begin(&run, MAX_POLL_QUEUES, &opts, &error);
+	KUNIT_EXPECT_EQ(test, rnbd_options_set(&run, "path", "a"), 0);
+	KUNIT_EXPECT_EQ(test, rnbd_options_set(&run, "device_path", "d"), 0);
+	KUNIT_EXPECT_EQ(test, rnbd_options_set(&run, "path", "b=c"), 0);
+	KUNIT_EXPECT_EQ(test, rnbd_options_set(&run, "dest_port", "7"), 0);
+	KUNIT_EXPECT_EQ(test, rnbd_options_end(&run), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, error.key, "sessname");
+	KUNIT_EXPECT_NULL(test, error.value);
+	KUNIT_EXPECT_EQ(test, rnbd_options_set(&run, "sessname", "s"), 0);
+	KUNIT_EXPECT_EQ(test, rnbd_options_end(&run), 0);
+	KUNIT_EXPECT_STREQ(test, opts.sessname, "s");
+	KUNIT_EXPECT_STREQ(test, opts.device_path, "d");
+	KUNIT_ASSERT_EQ(test, opts.nr_paths, 2U);
+	KUNIT_EXPECT_STREQ(test, opts.paths[1], "b=c");
+	KUNIT_EXPECT_EQ(test, opts.dest_port, 7);
+	KUNIT_EXPECT_EQ(test, opts.no_path_timeout, 30);
+}
+
+/* Text cannot have them, other callers could. */
+static void options__values_have_no_blanks(struct kunit *test)
+{
+	static const char *const values[] = { " ", "a b", "a\n", "\ta", "\v" };
+	struct rnbd_options_error error;
+	struct rnbd_options_run run;
+	struct rnbd_options opts;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		rnbd_options_begin(&run, MAX_POLL_QUEUES, &opts, &error);
+		KUNIT_EXPECT_EQ(test, rnbd_options_set(&run, "device_path", values[i]), -EINVAL);
+		KUNIT_EXPECT_STREQ(test, error.key, "device_path");
+		KUNIT_EXPECT_STREQ(test, error.value, values[i]);
+		KUNIT_EXPECT_STREQ(test, error.expected, "a value without blanks");
+	}
+}
+
 static struct kunit_case options_cases[] = {
 	KUNIT_CASE_PARAM(options__good, good_gen_params),
 	KUNIT_CASE(options__paths_keep_their_order),
@@ -309,6 +353,8 @@ static struct kunit_case options_cases[] = {
 	KUNIT_CASE(options__longest_names),
 	KUNIT_CASE(options__every_length),
 	KUNIT_CASE(options__every_byte_changed),
+	KUNIT_CASE(options__one_by_one),
+	KUNIT_CASE(options__values_have_no_blanks),
 	{}
 };
 
