@@ -93,6 +93,23 @@ struct rtrs_attrs {
 	u32 max_segments;
 };
 
+/* Longest words of a report, with NUL. */
+#define RTRS_REPORT_LEN	1024
+
+/**
+ * struct rtrs_report - why something was refused or failed, for the one who asked for it
+ * @text: what was said first, as in the kernel log; empty: nothing
+ * @key: option that this is about, by its name in sysfs; NULL: none
+ * @nr: which one, if it came several times; counted from 0
+ *
+ * Zero at first.  Not part of mainline's interface.
+ */
+struct rtrs_report {
+	char text[RTRS_REPORT_LEN];
+	const char *key;
+	unsigned int nr;
+};
+
 /**
  * enum rtrs_srv_link_ev - what happened to a server session
  * @RTRS_SRV_LINK_EV_CONNECTED: first path up
@@ -140,7 +157,8 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 					  const struct rtrs_addr *paths, size_t path_cnt,
 					  u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
 					  s16 max_reconnect_attempts, u32 nr_poll_queues,
-					  const struct rtrs_clt_timing *timing);
+					  const struct rtrs_clt_timing *timing,
+					  struct rtrs_report *report);
 void rtrs_clt_get_timing(const struct rtrs_clt_sess *sess, struct rtrs_clt_timing *timing);
 void rtrs_clt_close(struct rtrs_clt_sess *sess);
 struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *sess,
@@ -170,5 +188,10 @@ bool rtrs_srv_comes_from(struct rtrs_srv_sess *sess, const struct sockaddr_stora
 int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port, struct rtrs_addr *addr);
 int sockaddr_to_str(const struct sockaddr *addr, char *buf, size_t len);
 int rtrs_addr_to_str(const struct rtrs_addr *addr, char *buf, size_t len);
+
+/* Words for who asked, rtrs-core.ko; not part of mainline's interface. */
+__printf(2, 3)
+void rtrs_report_set(struct rtrs_report *report, const char *fmt, ...);
+void rtrs_report_blame(struct rtrs_report *report, const char *key, unsigned int nr);
 
 #endif /* _RDMA_RTRS_H */

@@ -262,7 +262,7 @@ class Facts:
             return
         values = {**values, **self.locals_of(function, values)}
         for called, args in function.calls():
-            start = {"pr_err": 0, "pr_warn": 0, "scnprintf": 2}.get(called)
+            start = {"pr_err": 0, "pr_warn": 0, "rtrs_clt_err": 1, "rnbd_clt_err": 1, "scnprintf": 2}.get(called)
             text = formatted(args[start:], values) if start is not None and len(args) > start else None
             said = text and self.allowed(text, called, name)
             if said:

@@ -4,7 +4,8 @@
  * section 3).
  *
  * Errors
- *	What is wrong with a text is told once in the kernel log, with key, value and what is allowed.
+ *	What is wrong with a request is told once in the kernel log, with key, value and what is allowed; netlink
+ *	(nl.c) tells the same words to who asked.
  *	Addresses are looked at even if they will not be needed, as a wrong one is a mistake.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -18,8 +19,8 @@
 #include <linux/sysfs.h>
 
 #include "ctl.h"
+#include "dev.h"
 #include "map.h"
-#include "../proto/options.h"
 
 /**
  * struct rnbd_clt_ctl - our objects in sysfs
@@ -42,75 +43,117 @@ static struct rnbd_clt_ctl rnbd_clt_ctl = {
 };
 
 /**
- * struct rnbd_clt_request - one write to map_device
+ * struct rnbd_clt_text - one write to map_device
  * @opts: what it says
  * @error: what is wrong with it
- * @paths: its addresses
- * @addrs: what @paths point to, source and destination of each
+ * @text: a copy of it, which @opts and @error point into
  */
-struct rnbd_clt_request {
+struct rnbd_clt_text {
 	struct rnbd_options opts;
 	struct rnbd_options_error error;
+	char text[];
+};
+
+/**
+ * struct rnbd_clt_addrs - addresses of one request
+ * @paths: the addresses
+ * @addrs: what @paths point to, source and destination of each
+ */
+struct rnbd_clt_addrs {
 	struct rtrs_addr paths[RNBD_OPT_MAX_PATHS];
 	struct sockaddr_storage addrs[RNBD_OPT_MAX_PATHS][2];
 };
 
-static int rnbd_clt_ctl_parse_path(struct rnbd_clt_request *req, unsigned int i)
+/**
+ * rnbd_clt_ctl_refuse() - tell what is wrong with a request
+ * @error: what
+ * @report: where to, besides the kernel log, or NULL
+ *
+ * Context: any.
+ */
+void rnbd_clt_ctl_refuse(const struct rnbd_options_error *error, struct rtrs_report *report)
 {
-	const char *text = req->opts.paths[i];
+	if (error->value)
+		rnbd_clt_err(report, "map_device: %s=\"%s\": expected %s\n", error->key, error->value,
+			     error->expected);
+	else
+		rnbd_clt_err(report, "map_device: %s: expected %s\n", error->key, error->expected);
+}
+
+static int rnbd_clt_ctl_parse_path(struct rnbd_clt_addrs *addrs, const struct rnbd_options *opts,
+				   unsigned int i, struct rtrs_report *report)
+{
+	const char *text = opts->paths[i];
 	int ret;
 
-	req->paths[i].src = &req->addrs[i][0];
-	req->paths[i].dst = &req->addrs[i][1];
-	ret = rtrs_addr_to_sockaddr(text, strlen(text), req->opts.dest_port, &req->paths[i]);
-	if (ret)
-		pr_err("map_device: path=\"%s\": expected [<src>,]<dst>, each ip:<IPv4 or IPv6 address> or gid:<GID>\n",
-		       text);
+	addrs->paths[i].src = &addrs->addrs[i][0];
+	addrs->paths[i].dst = &addrs->addrs[i][1];
+	ret = rtrs_addr_to_sockaddr(text, strlen(text), opts->dest_port, &addrs->paths[i]);
+	if (ret) {
+		rnbd_clt_err(report, "map_device: path=\"%s\": expected [<src>,]<dst>, each ip:<IPv4 or IPv6 address> or gid:<GID>\n",
+			     text);
+		rtrs_report_blame(report, "path", i);
+	}
 	return ret;
 }
 
-static int rnbd_clt_ctl_parse(struct rnbd_clt_request *req, char *text)
-{
-	unsigned int i;
-	int ret;
-
-	ret = rnbd_options_parse(text, nr_cpu_ids, &req->opts, &req->error);
-	if (ret && req->error.value)
-		pr_err("map_device: %s=\"%s\": expected %s\n", req->error.key, req->error.value,
-		       req->error.expected);
-	else if (ret)
-		pr_err("map_device: %s: expected %s\n", req->error.key, req->error.expected);
-	for (i = 0; !ret && i < req->opts.nr_paths; i++)
-		ret = rnbd_clt_ctl_parse_path(req, i);
-	return ret;
-}
-
-static int rnbd_clt_ctl_map(const char *buf)
+/**
+ * rnbd_clt_ctl_map() - map a device
+ * @opts: which one, and how
+ * @report: for words if it fails, besides the kernel log, or NULL
+ *
+ * Context: may sleep, for as long as connecting and opening take; the caller keeps the module from being unloaded.
+ * Return: the device for rnbd_clt_dev_put(), or ERR_PTR: -EINVAL, -EPROTONOSUPPORT: no such addresses; -ENOMEM; see
+ * rnbd_clt_map() for more.
+ */
+struct rnbd_clt_dev *rnbd_clt_ctl_map(const struct rnbd_options *opts, struct rtrs_report *report)
 {
 	struct rnbd_clt_sess_params params;
-	struct rnbd_clt_request *req;
-	char *text;
+	struct rnbd_clt_addrs *addrs;
+	struct rnbd_clt_dev *dev;
+	unsigned int i;
+	int ret = 0;
+
+	addrs = kzalloc(sizeof(*addrs), GFP_KERNEL);
+	if (!addrs)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; !ret && i < opts->nr_paths; i++)
+		ret = rnbd_clt_ctl_parse_path(addrs, opts, i, report);
+	params = (struct rnbd_clt_sess_params) {
+		.name = opts->sessname,
+		.paths = addrs->paths,
+		.nr_paths = opts->nr_paths,
+		.port = opts->dest_port,
+		.nr_poll_queues = opts->nr_poll_queues,
+		.timing = &opts->timing,
+		.timing_given = opts->timing_given,
+		.report = report,
+	};
+	dev = ret ? ERR_PTR(ret) : rnbd_clt_map(&params, opts, rnbd_clt_ctl.links);
+	kfree(addrs);
+	return dev;
+}
+
+static int rnbd_clt_ctl_map_text(const char *buf)
+{
+	struct rnbd_clt_text *text;
+	struct rnbd_clt_dev *dev;
 	int ret;
 
-	req = kzalloc(sizeof(*req), GFP_KERNEL);
-	if (!req)
+	text = kzalloc(struct_size(text, text, strlen(buf) + 1), GFP_KERNEL);
+	if (!text)
 		return -ENOMEM;
-	text = kstrdup(buf, GFP_KERNEL);
-	ret = text ? rnbd_clt_ctl_parse(req, text) : -ENOMEM;
-	if (!ret) {
-		params = (struct rnbd_clt_sess_params) {
-			.name = req->opts.sessname,
-			.paths = req->paths,
-			.nr_paths = req->opts.nr_paths,
-			.port = req->opts.dest_port,
-			.nr_poll_queues = req->opts.nr_poll_queues,
-			.timing = &req->opts.timing,
-			.timing_given = req->opts.timing_given,
-		};
-		ret = rnbd_clt_map(&params, &req->opts, rnbd_clt_ctl.links);
+	strcpy(text->text, buf);
+	ret = rnbd_options_parse(text->text, nr_cpu_ids, &text->opts, &text->error);
+	if (ret) {
+		rnbd_clt_ctl_refuse(&text->error, NULL);
+	} else {
+		dev = rnbd_clt_ctl_map(&text->opts, NULL);
+		ret = PTR_ERR_OR_ZERO(dev);
+		if (!ret)
+			rnbd_clt_dev_put(dev);
 	}
 	kfree(text);
-	kfree(req);
 	return ret;
 }
 
@@ -136,7 +179,7 @@ static ssize_t rnbd_clt_ctl_map_device_store(struct device *dev, struct device_a
 	/* Connecting may take long; meanwhile the module is in use. */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
-	ret = rnbd_clt_ctl_map(buf);
+	ret = rnbd_clt_ctl_map_text(buf);
 	module_put(THIS_MODULE);
 	return ret ? ret : count;
 }

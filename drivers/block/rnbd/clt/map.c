@@ -12,7 +12,7 @@
  *	server's handle are free.
  *
  * Errors
- *	Each reason to refuse a mapping is told once in the kernel log, where it is found.
+ *	Each reason to refuse a mapping is told where it is found, in the kernel log and to who asked.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -45,14 +45,30 @@ static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, bool was
 	rnbd_clt_sess_put(sess);
 }
 
-static int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute *self)
+/**
+ * rnbd_clt_unmap() - unmap a device
+ * @dev: device that is or was online, referenced by the caller
+ * @force: even if it is opened
+ * @self: attribute whose method is calling, or NULL
+ * @report: for words if it fails, NULL: nobody wants them
+ *
+ * Context: may sleep.
+ * Return: 0; -EALREADY: somebody else does; -EBUSY: opened, or not yet mapped completely.
+ */
+int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute *self,
+		   struct rtrs_report *report)
 {
 	bool was_open;
 	int ret;
 
 	ret = rnbd_clt_dev_start_unmap(dev, force, &was_open);
-	if (ret)
+	if (ret) {
+		rnbd_clt_err(report, "%s: unmap_device=%s: %s\n", dev->disk->disk_name,
+			     force ? "force" : "normal",
+			     ret == -EBUSY ? "the device is opened, or not yet mapped completely" :
+					     "the device is being unmapped already");
 		return ret;
+	}
 	pr_info("%s: unmapping device_path=\"%s\" of session %s\n", dev->disk->disk_name,
 		dev->path, dev->sess->name);
 	rnbd_clt_map_teardown(dev, force, was_open, self);
@@ -60,28 +76,30 @@ static int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct att
 }
 
 /* Open a listed device and make it visible. */
-static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links)
+static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links,
+				 struct rtrs_report *report)
 {
 	int ret;
 
 	ret = rnbd_clt_dev_open(dev, RNBD_CLT_DEV_INIT);
 	if (ret) {
-		pr_err("map_device: device_path=\"%s\" access_mode=%s: not opened by the server of session %s: %pe%s%s\n",
-		       dev->path, rnbd_access_mode_name(dev->access_mode), dev->sess->name,
-		       ERR_PTR(ret), dev->open_why ? ", " : "",
-		       dev->open_why ? dev->open_why : "");
+		rnbd_clt_err(report, "map_device: device_path=\"%s\" access_mode=%s: not opened by the server of session %s: %pe%s%s\n",
+			     dev->path, rnbd_access_mode_name(dev->access_mode),
+			     dev->sess->name, ERR_PTR(ret), dev->open_why ? ", " : "",
+			     dev->open_why ? dev->open_why : "");
+		rtrs_report_blame(report, "device_path", 0);
 		return ret;
 	}
 	ret = rnbd_clt_disk_add(dev);
 	if (ret) {
-		pr_err("map_device: device_path=\"%s\": cannot add a disk: %pe\n", dev->path,
-		       ERR_PTR(ret));
+		rnbd_clt_err(report, "map_device: device_path=\"%s\": cannot add a disk: %pe\n",
+			     dev->path, ERR_PTR(ret));
 		return ret;
 	}
 	ret = rnbd_clt_sysfs_add(dev, links);
 	if (ret)
-		pr_err("map_device: device_path=\"%s\": cannot add files in sysfs: %pe\n",
-		       dev->path, ERR_PTR(ret));
+		rnbd_clt_err(report, "map_device: device_path=\"%s\": cannot add files in sysfs: %pe\n",
+			     dev->path, ERR_PTR(ret));
 	return ret;
 }
 
@@ -94,11 +112,11 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
  * On failure nothing is left of it, nor of a session that was made for it.
  *
  * Context: may sleep, for as long as connecting and opening take.
- * Return: 0, the disk is visible; -EEXIST: mapped already; see rnbd_clt_sess_get() and
- * rnbd_clt_dev_open() for more.
+ * Return: the device, its disk visible, for rnbd_clt_dev_put(); or ERR_PTR: -EEXIST: mapped already; see
+ * rnbd_clt_sess_get() and rnbd_clt_dev_open() for more.
  */
-int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const struct rnbd_options *opts,
-		 struct kobject *links)
+struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
+				  const struct rnbd_options *opts, struct kobject *links)
 {
 	struct rnbd_clt_sess *sess;
 	struct rnbd_clt_dev *dev;
@@ -107,21 +125,23 @@ int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const struct rnbd_op
 
 	sess = rnbd_clt_sess_get(params);
 	if (IS_ERR(sess))
-		return PTR_ERR(sess);
+		return ERR_CAST(sess);
 	dev = rnbd_clt_dev_create(sess, opts->device_path, opts->access_mode,
 				  opts->no_path_timeout);
 	if (IS_ERR(dev)) {
-		pr_err("map_device: device_path=\"%s\": %s in session %s\n", opts->device_path,
-		       PTR_ERR(dev) == -EEXIST ? "mapped already" : "out of memory", sess->name);
+		rnbd_clt_err(params->report, "map_device: device_path=\"%s\": %s in session %s\n",
+			     opts->device_path,
+			     PTR_ERR(dev) == -EEXIST ? "mapped already" : "out of memory", sess->name);
+		rtrs_report_blame(params->report, "device_path", 0);
 		rnbd_clt_sess_put(sess);
-		return PTR_ERR(dev);
+		return dev;
 	}
 	dev->unmap = rnbd_clt_unmap;
-	ret = rnbd_clt_map_bring_up(dev, links);
+	ret = rnbd_clt_map_bring_up(dev, links, params->report);
 	if (ret) {
 		was_open = rnbd_clt_dev_abort_map(dev);
 		rnbd_clt_map_teardown(dev, true, was_open, NULL);
-		return ret;
+		return ERR_PTR(ret);
 	}
 	pr_info("%s: mapped device_path=\"%s\" of session %s, access_mode=%s, %llu sectors\n",
 		dev->disk->disk_name, dev->path, sess->name, rnbd_access_mode_name(dev->access_mode),
@@ -129,8 +149,7 @@ int rnbd_clt_map(const struct rnbd_clt_sess_params *params, const struct rnbd_op
 	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_MAPPED, NULL, 0);
 	rnbd_clt_dev_get(dev);
 	rnbd_clt_dev_set_online(dev);
-	rnbd_clt_dev_put(dev);
-	return 0;
+	return dev;
 }
 
 /**
@@ -143,7 +162,7 @@ void rnbd_clt_unmap_all(void)
 	struct rnbd_clt_dev *dev;
 
 	while ((dev = rnbd_clt_sess_any_dev())) {
-		rnbd_clt_unmap(dev, true, NULL);
+		rnbd_clt_unmap(dev, true, NULL, NULL);
 		rnbd_clt_dev_put(dev);
 	}
 }

@@ -246,9 +246,10 @@ static int rnbd_clt_sess_connect(struct rnbd_clt_sess *sess,
 
 	rtrs = rtrs_clt_open_timed(&ops, sess->name, params->paths, params->nr_paths, params->port, 0,
 				   RNBD_CLT_RECONNECT_DELAY_S, RNBD_CLT_RECONNECT_ATTEMPTS,
-				   sess->nr_poll_queues, params->timing);
+				   sess->nr_poll_queues, params->timing, params->report);
 	if (IS_ERR(rtrs)) {
-		pr_err("map_device: sessname=\"%s\": cannot connect: %pe\n", sess->name, rtrs);
+		rnbd_clt_err(params->report, "map_device: sessname=\"%s\": cannot connect: %pe\n",
+			     sess->name, rtrs);
 		return PTR_ERR(rtrs);
 	}
 	rcu_assign_pointer(sess->rtrs, rtrs);
@@ -296,15 +297,15 @@ static int rnbd_clt_sess_open(struct rnbd_clt_sess *sess,
 	if (!ret)
 		ret = rnbd_clt_sess_hello(sess);
 	if (ret) {
-		pr_err("map_device: sessname=\"%s\": connected, but the server does not answer: %pe\n",
-		       sess->name, ERR_PTR(ret));
+		rnbd_clt_err(params->report, "map_device: sessname=\"%s\": connected, but the server does not answer: %pe\n",
+			     sess->name, ERR_PTR(ret));
 		goto err_shutdown;
 	}
 	sess->attrs.max_segments = min_t(u32, sess->attrs.max_segments, RNBD_CLT_MAX_SEGMENTS);
 	ret = rnbd_clt_queue_init(sess);
 	if (ret) {
-		pr_err("map_device: sessname=\"%s\": cannot allocate %u tags: %pe\n", sess->name,
-		       sess->attrs.queue_depth, ERR_PTR(ret));
+		rnbd_clt_err(params->report, "map_device: sessname=\"%s\": cannot allocate %u tags: %pe\n",
+			     sess->name, sess->attrs.queue_depth, ERR_PTR(ret));
 		goto err_shutdown;
 	}
 	scoped_guard(mutex, &rnbd_clt_sessions.lock)
@@ -330,8 +331,9 @@ static int rnbd_clt_sess_wait_settled(struct rnbd_clt_sess *sess)
 #define RNBD_CLT_SESS_TIMING(_name, _min, _max, _default)						\
 	if ((params->timing_given & BIT(RTRS_CLT_TIMING_##_name)) &&				\
 	    params->timing->_name != have._name) {						\
-		pr_err("map_device: " #_name "=%u: expected %u, which session %s has; /sys/class/rtrs-client/%s/" #_name " changes it\n", \
-		       params->timing->_name, have._name, sess->name, sess->name);		\
+		rnbd_clt_err(params->report, "map_device: " #_name "=%u: expected %u, which session %s has; /sys/class/rtrs-client/%s/" #_name " changes it\n", \
+			     params->timing->_name, have._name, sess->name, sess->name);	\
+		rtrs_report_blame(params->report, #_name, 0);					\
 		return -EINVAL;									\
 	}
 
@@ -343,8 +345,9 @@ static int rnbd_clt_sess_check_params(const struct rnbd_clt_sess *sess,
 
 	lockdep_assert_held(&rnbd_clt_sessions.lock);
 	if (params->nr_poll_queues) {
-		pr_err("map_device: nr_poll_queues=%u: expected 0, session %s exists with %u\n",
-		       params->nr_poll_queues, sess->name, sess->nr_poll_queues);
+		rnbd_clt_err(params->report, "map_device: nr_poll_queues=%u: expected 0, session %s exists with %u\n",
+			     params->nr_poll_queues, sess->name, sess->nr_poll_queues);
+		rtrs_report_blame(params->report, "nr_poll_queues", 0);
 		return -EINVAL;
 	}
 	/* Taken away only after the state was changed, with the lock. */
@@ -396,8 +399,9 @@ static struct rnbd_clt_sess *rnbd_clt_sess_find_or_add(const struct rnbd_clt_ses
 			return sess;
 	}
 	if (!params->nr_paths) {
-		pr_err("map_device: path is missing: expected path=[<src>,]<dst>, as session %s does not exist\n",
-		       params->name);
+		rnbd_clt_err(params->report, "map_device: path is missing: expected path=[<src>,]<dst>, as session %s does not exist\n",
+			     params->name);
+		rtrs_report_blame(params->report, "path", 0);
 		return ERR_PTR(-ENXIO);
 	}
 	sess = rnbd_clt_sess_alloc(params);
@@ -412,7 +416,7 @@ static struct rnbd_clt_sess *rnbd_clt_sess_find_or_add(const struct rnbd_clt_ses
  * rnbd_clt_sess_get() - become a user of a session, making it if there is none of the name
  * @params: name, and how to reach the server
  *
- * Says why in the kernel log if it fails.
+ * Says why in the kernel log if it fails, and to whom @params names.
  *
  * Context: may sleep, for as long as connecting takes.
  * Return: the session, to be given back by rnbd_clt_sess_put(); -ENXIO: new, but without paths; -EINVAL:

@@ -15,6 +15,7 @@
  * @timing: how soon a new session notices that a path is lost
  * @timing_given: which of these somebody asked for, by enum rtrs_clt_timing_index; a session that exists
  *	must have them
+ * @report: for words if it fails, NULL: nobody wants them
  */
 struct rnbd_clt_sess_params {
 	const char *name;
@@ -24,6 +25,7 @@ struct rnbd_clt_sess_params {
 	u32 nr_poll_queues;
 	const struct rtrs_clt_timing *timing;
 	u32 timing_given;
+	struct rtrs_report *report;
 };
 
 int rnbd_clt_sess_init_wq(void);

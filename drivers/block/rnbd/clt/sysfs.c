@@ -75,12 +75,7 @@ static ssize_t rnbd_clt_sysfs_unmap_device_store(struct kobject *kobj,
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
 	rnbd_clt_dev_get(dev);
-	ret = dev->unmap(dev, force, &attr->attr);
-	if (ret)
-		pr_err("%s: unmap_device=%s: %s\n", dev->disk->disk_name,
-		       force ? "force" : "normal",
-		       ret == -EBUSY ? "the device is opened, or not yet mapped completely" :
-				       "the device is being unmapped already");
+	ret = dev->unmap(dev, force, &attr->attr, NULL);
 	rnbd_clt_dev_put(dev);
 	module_put(THIS_MODULE);
 	return ret ? ret : count;

@@ -244,7 +244,8 @@ struct rnbd_clt_dev {
 	bool is_added;
 	struct kobject *kobj;
 	struct kobject *links;
-	int (*unmap)(struct rnbd_clt_dev *dev, bool force, const struct attribute *self);
+	int (*unmap)(struct rnbd_clt_dev *dev, bool force, const struct attribute *self,
+		     struct rtrs_report *report);
 };
 
 /**
@@ -260,6 +261,12 @@ struct rnbd_clt_io {
 	blk_status_t status;
 	struct scatterlist sgl[];
 };
+
+/* A message also for the one whose request fails. */
+#define rnbd_clt_err(report, fmt, ...) do {			\
+	pr_err(fmt, ##__VA_ARGS__);				\
+	rtrs_report_set(report, fmt, ##__VA_ARGS__);		\
+} while (0)
 
 /**
  * rnbd_clt_sess_hold() - keep the memory of a session

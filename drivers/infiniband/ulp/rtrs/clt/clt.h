@@ -256,6 +256,7 @@ struct rtrs_clt_bounce {
  * @loss: M. why it was last lost when it was up
  * @max_failures_hit: M. the server's geometry changed, do not try again
  * @losses: M for writers. how often it was lost, or closed, while it was up
+ * @why: words why it did not connect, what was said first; set once, freed with the path
  * @loss_error: M for writers. negative errno of the last time, 0 on request
  * @link: C. verbs objects of the connection, NULL when torn down
  * @links: A. links that are not destroyed yet, the present one too
@@ -318,6 +319,7 @@ struct rtrs_clt_path {
 	bool max_failures_hit;
 	u32 losses;
 	int loss_error;
+	char *why;
 
 	struct rtrs_clt_link *link;
 	atomic_t links;
@@ -457,6 +459,19 @@ struct rtrs_clt_sess {
 	pr_err_ratelimited("session %s, path %s: " fmt, (path)->sess->name, (path)->name, \
 			   ##__VA_ARGS__)
 
+/* A message also for the one whose request fails. */
+#define rtrs_clt_err(report, fmt, ...) do {			\
+	pr_err(fmt, ##__VA_ARGS__);				\
+	rtrs_report_set(report, fmt, ##__VA_ARGS__);		\
+} while (0)
+
+/* A message that is also kept as the reason why the path did not connect. */
+#define rtrs_clt_path_fail(path, fmt, ...) do {						\
+	rtrs_clt_path_err(path, fmt, ##__VA_ARGS__);					\
+	rtrs_clt_path_keep_why(path, "session %s, path %s: " fmt, (path)->sess->name,	\
+			       (path)->name, ##__VA_ARGS__);				\
+} while (0)
+
 /**
  * rtrs_clt_path_state() - state of a path
  * @path: the path
@@ -499,6 +514,9 @@ bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev
 void rtrs_clt_path_error(struct rtrs_clt_path *path, int error);
 void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result);
 const char *rtrs_clt_path_reason(int error);
+__printf(2, 3)
+void rtrs_clt_path_keep_why(struct rtrs_clt_path *path, const char *fmt, ...);
+void rtrs_clt_path_say_why(const struct rtrs_clt_path *path, struct rtrs_report *report);
 void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 
 /* mp.c */
@@ -572,8 +590,10 @@ int rtrs_clt_want_one(const char *name, struct kobject *kobj, const char *buf);
 ssize_t rtrs_clt_show_usage(const char *name, char *buf);
 
 /* sysfs.c */
-struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
-					   const struct rtrs_addr *addr);
+struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr,
+					   struct rtrs_report *report);
+struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *text,
+					struct rtrs_report *report);
 int rtrs_clt_path_publish(struct rtrs_clt_path *path);
 void rtrs_clt_path_destroy(struct rtrs_clt_path *path);
 void rtrs_clt_sess_init_dev(struct rtrs_clt_sess *sess);

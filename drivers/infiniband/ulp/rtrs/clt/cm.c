@@ -193,7 +193,7 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	int ret = 0;
 
 	if (rtrs_geometry_check_rsp(rsp)) {
-		rtrs_clt_path_err(path, "server announces impossible sizes: queue depth %u, data %u, header %u bytes\n",
+		rtrs_clt_path_fail(path, "server announces impossible sizes: queue depth %u, data %u, header %u bytes\n",
 				  rsp->queue_depth, rsp->max_io_size, rsp->max_hdr_size);
 		return -EINVAL;
 	}
@@ -205,7 +205,7 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 		/* Last: paths that see it see the rest. */
 		WRITE_ONCE(sess->queue_depth, rsp->queue_depth);
 	} else if (sess->queue_depth != rsp->queue_depth) {
-		rtrs_clt_path_err(path, "server announces queue depth %u, the session has %u: path given up\n",
+		rtrs_clt_path_fail(path, "server announces queue depth %u, the session has %u: path given up\n",
 				  rsp->queue_depth, sess->queue_depth);
 		path->max_failures_hit = true;
 		ret = -ECONNRESET;
@@ -233,7 +233,7 @@ static int rtrs_clt_established(struct rtrs_clt_conn *cc, const struct rdma_cm_e
 	ret = rtrs_wire_get_conn_rsp(ev->param.conn.private_data, ev->param.conn.private_data_len,
 				     &rsp);
 	if (ret) {
-		rtrs_clt_path_err(path, "server accepts connection %u with a malformed response\n",
+		rtrs_clt_path_fail(path, "server accepts connection %u with a malformed response\n",
 				  cc->conn.cid);
 		return ret;
 	}
@@ -265,12 +265,12 @@ static int rtrs_clt_rejected(struct rtrs_clt_conn *cc, const struct rdma_cm_even
 
 	data = rdma_consumer_reject_data(cc->conn.cm_id, (struct rdma_cm_event *)ev, &len);
 	if (!data) {
-		rtrs_clt_path_err(cc->path, "server refuses the connection: %s; is rnbd-server loaded and the port right?\n",
+		rtrs_clt_path_fail(cc->path, "server refuses the connection: %s; is rnbd-server loaded and the port right?\n",
 				  rdma_reject_msg(cc->conn.cm_id, ev->status));
 		return -ECONNRESET;
 	}
 	ret = rtrs_wire_get_reject(data, len);
-	rtrs_clt_path_err(cc->path, "server refuses connection %u: error %d%s\n", cc->conn.cid, ret,
+	rtrs_clt_path_fail(cc->path, "server refuses connection %u: error %d%s\n", cc->conn.cid, ret,
 			  ret == -EBUSY ? ", it still has the old path" : "");
 	return ret;
 }
@@ -315,7 +315,7 @@ static int rtrs_clt_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
 	default:
-		rtrs_clt_path_err(path, "unexpected connection event %s, status %d\n",
+		rtrs_clt_path_fail(path, "unexpected connection event %s, status %d\n",
 				  rdma_event_msg(ev->event), ev->status);
 		ret = -ECONNRESET;
 		break;

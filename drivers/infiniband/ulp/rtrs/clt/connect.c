@@ -272,7 +272,7 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	ret = rtrs_wire_get_info_rsp(info->rsp, info->received, path->sess->queue_depth,
 				     path->chunk_size, path->rbufs);
 	if (ret) {
-		rtrs_clt_path_err(path, "malformed INFO_RSP, %u bytes\n", info->received);
+		rtrs_clt_path_fail(path, "malformed INFO_RSP, %u bytes\n", info->received);
 		return -ECONNRESET;
 	}
 	return 0;

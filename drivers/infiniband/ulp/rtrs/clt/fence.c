@@ -368,7 +368,7 @@ int rtrs_clt_fence_established(struct rtrs_clt_path *path)
 		if (ret || stepped)
 			return ret;
 		if (time_after(jiffies, end)) {
-			rtrs_clt_path_err(path, "the server has not finished the requests of a path lost before\n");
+			rtrs_clt_path_fail(path, "the server has not finished the requests of a path lost before\n");
 			return -ETIMEDOUT;
 		}
 		wait_event_timeout(sess->fence_wq, !rtrs_clt_fence_any_left(sess) ||

@@ -13,7 +13,7 @@
 static LIST_HEAD(rtrs_clt_sessions);
 static DEFINE_MUTEX(rtrs_clt_sessions_mutex);
 
-static int rtrs_clt_reserve_name(struct rtrs_clt_sess *sess)
+static int rtrs_clt_reserve_name(struct rtrs_clt_sess *sess, struct rtrs_report *report)
 {
 	struct rtrs_clt_sess *other;
 	int ret = 0;
@@ -26,7 +26,7 @@ static int rtrs_clt_reserve_name(struct rtrs_clt_sess *sess)
 		list_add_tail(&sess->entry, &rtrs_clt_sessions);
 	mutex_unlock(&rtrs_clt_sessions_mutex);
 	if (ret)
-		pr_err("session name '%s' is in use\n", sess->name);
+		rtrs_clt_err(report, "session name '%s' is in use\n", sess->name);
 	else
 		rtrs_nl_changed();
 	return ret;
@@ -105,15 +105,17 @@ void rtrs_clt_each_path(void (*fn)(struct rtrs_clt_path *path, const void *arg),
 }
 
 static int rtrs_clt_create_paths(struct rtrs_clt_sess *sess, const struct rtrs_addr *addrs,
-				 size_t nr)
+				 size_t nr, struct rtrs_report *report)
 {
 	struct rtrs_clt_path *path;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		path = rtrs_clt_path_create(sess, &addrs[i]);
-		if (IS_ERR(path))
+		path = rtrs_clt_path_create(sess, &addrs[i], report);
+		if (IS_ERR(path)) {
+			rtrs_report_blame(report, "path", i);
 			return PTR_ERR(path);
+		}
 	}
 	return 0;
 }
@@ -122,7 +124,7 @@ static int rtrs_clt_create_paths(struct rtrs_clt_sess *sess, const struct rtrs_a
  * Connect the paths.  One after the other until the first is up: its connection creates the session on
  * the server and brings the queue depth.  The rest together.  Those that fail keep trying.
  */
-static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess)
+static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess, struct rtrs_report *report)
 {
 	struct rtrs_clt_paths *paths = rcu_dereference_protected(sess->paths, true);
 	unsigned int i, first;
@@ -135,8 +137,12 @@ static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess)
 			break;
 		err = err ?: ret;
 	}
-	if (ret)
+	if (ret) {
+		/* Words of the one whose error it is. */
+		rtrs_clt_path_say_why(paths->path[0], report);
+		rtrs_report_blame(report, "path", 0);
 		return err;
+	}
 	for (i = first + 1; i < paths->nr; i++)
 		rtrs_clt_path_start(paths->path[i]);
 	for (i = first + 1; i < paths->nr; i++)
@@ -164,32 +170,34 @@ static const struct rtrs_clt_timing rtrs_clt_default_timing = {
 
 #define RTRS_CLT_TIMING_CHECK(_name, _min, _max, _default)				\
 	if (timing->_name < (_min) || timing->_name > (_max)) {				\
-		pr_err("session %s: " #_name "=%u, allowed are %u to %u\n", name,	\
-		       timing->_name, _min, _max);					\
+		rtrs_clt_err(report, "session %s: " #_name "=%u, allowed are %u to %u\n", name,	\
+			     timing->_name, _min, _max);				\
 		return -EINVAL;								\
 	}
 
-static int rtrs_clt_check_timing(const char *name, const struct rtrs_clt_timing *timing)
+static int rtrs_clt_check_timing(const char *name, const struct rtrs_clt_timing *timing,
+				 struct rtrs_report *report)
 {
 	RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_CHECK)
 	return 0;
 }
 
-static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_queues)
+static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_queues,
+			       struct rtrs_report *report)
 {
 	if (!rtrs_wire_name_valid(name)) {
-		pr_err("session name '%.*s' is not valid: 1 to %d characters, no '/' and no '.'\n",
-		       RTRS_NAME_LEN, name, RTRS_NAME_LEN - 1);
+		rtrs_clt_err(report, "session name '%.*s' is not valid: 1 to %d characters, no '/' and no '.'\n",
+			     RTRS_NAME_LEN, name, RTRS_NAME_LEN - 1);
 		return -EINVAL;
 	}
 	if (!path_cnt || path_cnt > RTRS_MAX_PATHS) {
-		pr_err("session %s: %zu paths given, allowed are 1 to %d\n", name, path_cnt,
-		       RTRS_MAX_PATHS);
+		rtrs_clt_err(report, "session %s: %zu paths given, allowed are 1 to %d\n", name,
+			     path_cnt, RTRS_MAX_PATHS);
 		return -EINVAL;
 	}
 	if (nr_poll_queues > RTRS_MAX_CONS - 1 - nr_cpu_ids) {
-		pr_err("session %s: %u poll queues given, allowed are 0 to %u\n", name,
-		       nr_poll_queues, RTRS_MAX_CONS - 1 - nr_cpu_ids);
+		rtrs_clt_err(report, "session %s: %u poll queues given, allowed are 0 to %u\n", name,
+			     nr_poll_queues, RTRS_MAX_CONS - 1 - nr_cpu_ids);
 		return -EINVAL;
 	}
 	return 0;
@@ -207,6 +215,7 @@ static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_qu
  * @max_reconnect_attempts: failed attempts before a path is given up; 0 never try again, -1 for ever
  * @nr_poll_queues: polled connections per path, behind one I/O connection per CPU
  * @timing: when a path is lost, copied; each value in its range; NULL for the defaults
+ * @report: for words if it fails, as in the kernel log; NULL: nobody wants them
  *
  * API specification section 2, with one difference: the session opens when at least one path connects,
  * and the others go on trying.
@@ -219,14 +228,15 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 					  const struct rtrs_addr *paths, size_t path_cnt,
 					  u16 port, size_t pdu_sz, u8 reconnect_delay_sec,
 					  s16 max_reconnect_attempts, u32 nr_poll_queues,
-					  const struct rtrs_clt_timing *timing)
+					  const struct rtrs_clt_timing *timing,
+					  struct rtrs_report *report)
 {
 	struct rtrs_clt_sess *sess;
 	int ret;
 
-	ret = rtrs_clt_check_args(pathname, path_cnt, nr_poll_queues);
+	ret = rtrs_clt_check_args(pathname, path_cnt, nr_poll_queues, report);
 	if (!ret && timing)
-		ret = rtrs_clt_check_timing(pathname, timing);
+		ret = rtrs_clt_check_timing(pathname, timing, report);
 	if (ret)
 		return ERR_PTR(ret);
 	sess = rtrs_clt_sess_alloc(pathname, pdu_sz, nr_poll_queues);
@@ -239,15 +249,15 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 	sess->timing = timing ? *timing : rtrs_clt_default_timing;
 	/* Before the session is on the list, where others take references. */
 	rtrs_clt_sess_init_dev(sess);
-	ret = rtrs_clt_reserve_name(sess);
+	ret = rtrs_clt_reserve_name(sess, report);
 	if (ret) {
 		put_device(&sess->dev);
 		return ERR_PTR(ret);
 	}
 
-	ret = rtrs_clt_create_paths(sess, paths, path_cnt);
+	ret = rtrs_clt_create_paths(sess, paths, path_cnt, report);
 	if (!ret)
-		ret = rtrs_clt_connect_paths(sess);
+		ret = rtrs_clt_connect_paths(sess, report);
 	if (!ret)
 		ret = rtrs_clt_sess_alloc_permits(sess);
 	if (!ret)
@@ -284,7 +294,8 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops, const char *pathna
 				    s16 max_reconnect_attempts, u32 nr_poll_queues)
 {
 	return rtrs_clt_open_timed(ops, pathname, paths, path_cnt, port, pdu_sz,
-				   reconnect_delay_sec, max_reconnect_attempts, nr_poll_queues, NULL);
+				   reconnect_delay_sec, max_reconnect_attempts, nr_poll_queues, NULL,
+				   NULL);
 }
 EXPORT_SYMBOL(rtrs_clt_open);
 

@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include <linux/kernel.h>
 #include <linux/slab.h>
 #include <rdma/rtrs-nl.h>
 
@@ -45,6 +46,46 @@ const char *rtrs_clt_path_reason(int error)
 	default:
 		return "error of the device";
 	}
+}
+
+/**
+ * rtrs_clt_path_keep_why() - keep the words why a path does not connect
+ * @path: the path
+ * @fmt: format as of printk()
+ *
+ * What was said first is kept, for the life of the path: it is for who waits for its first attempt.
+ *
+ * Context: may sleep.
+ */
+void rtrs_clt_path_keep_why(struct rtrs_clt_path *path, const char *fmt, ...)
+{
+	va_list args;
+	char *why;
+
+	if (READ_ONCE(path->why))
+		return;
+	va_start(args, fmt);
+	why = kvasprintf(GFP_NOIO, fmt, args);
+	va_end(args);
+	/* Connections of a path fail independently of each other. */
+	if (cmpxchg(&path->why, NULL, why))
+		kfree(why);
+}
+
+/**
+ * rtrs_clt_path_say_why() - tell the words that were kept
+ * @path: the path
+ * @report: where to, NULL: nobody wants to know
+ *
+ * Context: any.
+ */
+void rtrs_clt_path_say_why(const struct rtrs_clt_path *path, struct rtrs_report *report)
+{
+	/* PAIRS: cmpxchg() in rtrs_clt_path_keep_why() */
+	const char *why = smp_load_acquire(&path->why);
+
+	if (why)
+		rtrs_report_set(report, "%s", why);
 }
 
 /* Under the lock that orders steps, so that listeners hear of them in this order. */
@@ -237,6 +278,7 @@ void rtrs_clt_path_release(struct rtrs_clt_path *path)
 			kfree(path->reqs[slot].buf);
 	kvfree(path->reqs);
 	kvfree(path->rbufs);
+	kfree(path->why);
 	free_percpu(path->lat.cpu);
 	free_percpu(path->stats);
 	put_device(&path->sess->dev);

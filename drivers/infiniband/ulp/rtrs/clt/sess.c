@@ -256,13 +256,13 @@ int rtrs_clt_sess_add_path(struct rtrs_clt_sess *sess, struct rtrs_clt_path *pat
 	for (i = 0; old && i < old->nr; i++) {
 		if (rtrs_clt_same_addr(old->path[i], path) ||
 		    !strcmp(old->path[i]->name, path->name)) {
-			rtrs_clt_path_err(path, "the session has this path already\n");
+			rtrs_clt_path_fail(path, "the session has this path already\n");
 			ret = -EEXIST;
 			goto out_unlock;
 		}
 	}
 	if (old && old->nr == RTRS_MAX_PATHS) {
-		rtrs_clt_path_err(path, "a session has at most %d paths\n", RTRS_MAX_PATHS);
+		rtrs_clt_path_fail(path, "a session has at most %d paths\n", RTRS_MAX_PATHS);
 		ret = -ENOSPC;
 		goto out_unlock;
 	}

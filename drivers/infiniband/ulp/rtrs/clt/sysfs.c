@@ -167,13 +167,14 @@ static const struct kobj_type rtrs_clt_path_ktype = {
  * rtrs_clt_path_create() - create a path and make it part of its session
  * @sess: the session
  * @addr: addresses, copied
+ * @report: for words if it fails, NULL: nobody wants them
  *
  * Context: process, may sleep.
  * Return: the path, not started and not in sysfs, for rtrs_clt_path_destroy(); or ERR_PTR, see
  * rtrs_clt_sess_add_path().
  */
-struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
-					   const struct rtrs_addr *addr)
+struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr,
+					   struct rtrs_report *report)
 {
 	struct rtrs_clt_path *path = rtrs_clt_path_alloc(sess, addr, rtrs_clt_path_work);
 	int ret;
@@ -183,6 +184,7 @@ struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
 	kobject_init(&path->kobj, &rtrs_clt_path_ktype);
 	ret = rtrs_clt_sess_add_path(sess, path);
 	if (ret) {
+		rtrs_clt_path_say_why(path, report);
 		kobject_put(&path->kobj);
 		return ERR_PTR(ret);
 	}
@@ -210,7 +212,7 @@ int rtrs_clt_path_publish(struct rtrs_clt_path *path)
 	path->published = !ret;
 	mutex_unlock(&path->name_mutex);
 	if (ret && ret != -ESHUTDOWN)
-		rtrs_clt_path_err(path, "cannot be shown in sysfs: error %d\n", ret);
+		rtrs_clt_path_fail(path, "cannot be shown in sysfs: error %d\n", ret);
 	return ret;
 }
 
@@ -336,48 +338,75 @@ static ssize_t add_path_show(struct device *dev, struct device_attribute *attr, 
 	return sysfs_emit(buf, "Usage: echo [<source>,]<destination> > add_path; an address is ip:<ipv4>, ip:<ipv6> or gid:<gid>\n");
 }
 
-static int rtrs_clt_add_path(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr)
+static struct rtrs_clt_path *rtrs_clt_connect_path(struct rtrs_clt_sess *sess,
+						   const struct rtrs_addr *addr,
+						   struct rtrs_report *report)
 {
-	struct rtrs_clt_path *path = rtrs_clt_path_create(sess, addr);
+	struct rtrs_clt_path *path = rtrs_clt_path_create(sess, addr, report);
 	int ret;
 
 	if (IS_ERR(path))
-		return PTR_ERR(path);
+		return path;
 	/* The session may be closed meanwhile, and the path with it. */
 	kobject_get(&path->kobj);
 	rtrs_clt_path_start(path);
 	ret = rtrs_clt_path_wait_first(path);
 	if (!ret)
 		ret = rtrs_clt_path_publish(path);
-	if (ret)
-		rtrs_clt_path_destroy(path);
+	if (!ret)
+		return path;
+	rtrs_clt_path_say_why(path, report);
+	rtrs_clt_path_destroy(path);
 	kobject_put(&path->kobj);
-	return ret;
+	return ERR_PTR(ret);
+}
+
+/**
+ * rtrs_clt_add_path() - add a path to an open session
+ * @sess: the session, published
+ * @text: its addresses, [<source>,]<destination>
+ * @report: for words if it fails, NULL: nobody wants them
+ *
+ * Context: process, sleeps for as long as connecting takes.
+ * Return: the path with a reference of its kobject, or ERR_PTR: -EINVAL no such addresses, -ECONNABORTED the path
+ * or its session was removed meanwhile, why it does not connect, or see rtrs_clt_sess_add_path().
+ */
+struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *text,
+					struct rtrs_report *report)
+{
+	struct sockaddr_storage src, dst;
+	struct rtrs_addr addr = { .src = &src, .dst = &dst };
+	struct rtrs_clt_path *path;
+
+	if (rtrs_addr_to_sockaddr(text, strlen(text), sess->port, &addr)) {
+		rtrs_clt_err(report, "session %s: add_path '%s' is not valid, write [<source>,]<destination> with ip:<ipv4>, ip:<ipv6> or gid:<gid>\n",
+			     sess->name, text);
+		rtrs_report_blame(report, "path", 0);
+		return ERR_PTR(-EINVAL);
+	}
+	path = rtrs_clt_connect_path(sess, &addr, report);
+	if (IS_ERR(path)) {
+		rtrs_clt_err(report, "session %s: add_path '%s': %pe\n", sess->name, text, path);
+		rtrs_report_blame(report, "path", 0);
+	}
+	return path;
 }
 
 static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
 			      const char *buf, size_t count)
 {
-	struct rtrs_clt_sess *sess = to_clt_sess(dev);
-	struct sockaddr_storage src, dst;
-	struct rtrs_addr addr = { .src = &src, .dst = &dst };
-	size_t len = strcspn(buf, "\n");
+	struct rtrs_clt_path *path;
 	char *text;
-	int ret;
 
-	text = kstrndup(buf, len, GFP_KERNEL);
+	text = kstrndup(buf, strcspn(buf, "\n"), GFP_KERNEL);
 	if (!text)
 		return -ENOMEM;
-	ret = rtrs_addr_to_sockaddr(strim(text), len, sess->port, &addr);
-	if (ret) {
-		pr_err("session %s: add_path '%s' is not valid, write [<source>,]<destination> with ip:<ipv4>, ip:<ipv6> or gid:<gid>\n",
-		       sess->name, text);
-		ret = ret == -ENOMEM ? ret : -EINVAL;
-	} else {
-		ret = rtrs_clt_add_path(sess, &addr);
-	}
+	path = rtrs_clt_add_path(to_clt_sess(dev), strim(text), NULL);
 	kfree(text);
-	return ret ?: count;
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	kobject_put(&path->kobj);
+	return count;
 }
 
 static DEVICE_ATTR_RW(add_path);
