@@ -11,11 +11,15 @@
 #include <uapi/rdma/rtrs_netlink.h>
 
 struct module;
+struct rtrs_report;
 
 /* Room for the name of a session, path or device, with NUL. */
 #define RTRS_NL_NAME_LEN	256
 #define RTRS_NL_ADDR_LEN	64
 #define RTRS_NL_DEV_LEN		64
+
+/* Room for a string of a request, with NUL; longer than what is allowed, which others say. */
+#define RTRS_NL_TEXT_LEN	512
 
 /**
  * enum rtrs_nl_part_id - modules with a part in the family
@@ -100,13 +104,50 @@ struct rtrs_nl_info {
 };
 
 /**
- * struct rtrs_nl_part - what a module has to show
+ * struct rtrs_nl_word - an option of a request that changes something
+ * @key: its name in sysfs
+ * @value: as it is written there; a flag is "1"
+ */
+struct rtrs_nl_word {
+	const char *key;
+	const char *value;
+};
+
+/**
+ * struct rtrs_nl_request - a request that changes something
+ * @words: its options, in their order
+ * @nr: how many
+ * @report: for words if it fails, and for the option that they are about
+ */
+struct rtrs_nl_request {
+	const struct rtrs_nl_word *words;
+	unsigned int nr;
+	struct rtrs_report *report;
+};
+
+/**
+ * typedef rtrs_nl_change_t - do what a request asks for
+ * @req: the request
+ * @info: zero; filled with what there is now, unless nothing is
+ *
+ * Process context, no lock held, may sleep for as long as a write to sysfs may.
+ *
+ * Return: 0 or negative errno.
+ */
+typedef int (*rtrs_nl_change_t)(const struct rtrs_nl_request *req, struct rtrs_nl_info *info);
+
+/**
+ * struct rtrs_nl_part - what a module has to show, and to be done in it
  * @owner: the module; it is held while one of these runs
  * @get_session: session of number @sess, counted from 0
  * @get_path: path of number @nr of that session
  * @get_device: device of number @nr of that session
+ * @map: map a device
+ * @unmap: unmap it
+ * @add_path: add a path to a session
+ * @del_path: remove it
  *
- * They fill @info, which is zero, and return 0; -ESRCH: the sessions end before @sess; -ENOENT: what it has
+ * Those that get fill @info, which is zero, and return 0; -ESRCH: the sessions end before @sess; -ENOENT: what it has
  * ends before @nr.  Process context, no lock held, may sleep.  NULL: the module has none of these.
  */
 struct rtrs_nl_part {
@@ -114,6 +155,10 @@ struct rtrs_nl_part {
 	int (*get_session)(unsigned int sess, struct rtrs_nl_info *info);
 	int (*get_path)(unsigned int sess, unsigned int nr, struct rtrs_nl_info *info);
 	int (*get_device)(unsigned int sess, unsigned int nr, struct rtrs_nl_info *info);
+	rtrs_nl_change_t map;
+	rtrs_nl_change_t unmap;
+	rtrs_nl_change_t add_path;
+	rtrs_nl_change_t del_path;
 };
 
 /**
@@ -154,6 +199,8 @@ struct rtrs_nl_news {
 	u32 gap_ms;
 };
 
+const char *rtrs_nl_value(const struct rtrs_nl_request *req, const char *key);
+const char *rtrs_nl_want(const struct rtrs_nl_request *req, const char *key);
 void rtrs_nl_register(enum rtrs_nl_part_id id, const struct rtrs_nl_part *part);
 void rtrs_nl_unregister(enum rtrs_nl_part_id id);
 void rtrs_nl_changed(void);

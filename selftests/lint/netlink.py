@@ -2,7 +2,7 @@
 """Documentation/netlink/specs/rtrs.yaml against include/uapi/rdma/rtrs_netlink.h.
 
 Enumerations of both have the same names with the same values, in both directions; so have names of family and
-group. Attributes of requests, and their bounds, are those of the policy. The tool knows each event by the name
+group. Attributes of requests, their types and their bounds, are those of the command's policy. The tool knows each event by the name
 that the specification has. What one has and another has not is printed, and is a failure.
 """
 
@@ -31,7 +31,8 @@ def header_enums(text):
     values = {}
     for body in re.findall(r"^enum rtrs_nl_\w+ \{\n(.*?)^\};", text, re.M | re.S):
         names = re.findall(r"^\t([A-Z]\w*)(?: = [^,\n]*)?,?$", body, re.M)
-        values.update({name: value for value, name in enumerate(names) if not name.endswith(("_UNSPEC", "_MAX"))})
+        values.update({name: value for value, name in enumerate(names)
+                       if not re.fullmatch(r"_*RTRS_NL_[A-Z]+_(UNSPEC|MAX)", name)})
     return values
 
 
@@ -61,27 +62,35 @@ def defines(text):
 
 
 def policy(text, header, numbers):
-    """{attribute: bound} of the policy of requests."""
-    body = re.search(r"nla_policy rtrs_nl_get_policy\[\] = \{\n(.*?)^\};", text, re.M | re.S)[1]
-    found = {}
-    for attr, rest in re.findall(r"^\t\[(\w+)\]\s*= (.*),$", body, re.M):
-        if match := re.match(r"NLA_POLICY_MAX\(NLA_U32, (\w+)\)", rest):
-            found[attr] = header[match[1]]
-        elif match := re.match(r"\{ \.type = NLA_NUL_STRING, \.len = (\w+) - 1 \}", rest):
-            found[attr] = int(numbers[match[1]]) - 1
-        else:
-            complaints.append(f"{FAMILY}: policy of {attr} cannot be read: {rest}")
-    return found
+    """{operation: {attribute: (type, bound)}} of the policies of requests."""
+    policies = {}
+    for name, body in re.findall(r"nla_policy (\w+)\[\] = \{\n(.*?)^\};", text, re.M | re.S):
+        policies[name] = found = {}
+        for attr, rest in re.findall(r"^\t\[(\w+)\]\s*= (.*),$", body, re.M):
+            if match := re.match(r"NLA_POLICY_MAX\(NLA_(\w+), (\w+)\)", rest):
+                found[attr] = match[1].lower(), header[match[2]]
+            elif match := re.match(r"\{ \.type = NLA_NUL_STRING, \.len = (\w+) - 1 \}", rest):
+                found[attr] = "string", int(numbers[match[1]]) - 1
+            elif match := re.match(r"\{ \.type = NLA_([US]32|FLAG) \}", rest):
+                found[attr] = match[1].lower(), None
+            else:
+                complaints.append(f"{FAMILY}: {name}: policy of {attr} cannot be read: {rest}")
+    commands = {cmd: "rtrs_nl_get_policy" for cmd in re.findall(r"^\tRTRS_NL_GET\((\w+),", text, re.M)}
+    commands.update(re.findall(r"^\tRTRS_NL_CHANGE\((\w+), (\w+)\)", text, re.M))
+    return {(cmd, attr): bound for cmd, name in commands.items() for attr, bound in policies[name].items()}
 
 
 def request_bounds(spec):
     """The same of the specification."""
     attrs = {attr["name"]: attr for attr in spec["attribute-sets"][0]["attributes"]}
+    prefix = spec["operations"]["name-prefix"]
     found = {}
     for op in spec["operations"]["list"]:
-        for name in op.get("dump", {}).get("request", {}).get("attributes", []):
-            checks = attrs[name].get("checks", {})
-            found[constant("rtrs-nl-a-", name)] = checks.get("max", checks.get("max-len"))
+        for how in "dump", "do":
+            for name in op.get(how, {}).get("request", {}).get("attributes", []):
+                checks = attrs[name].get("checks", {})
+                found[constant(prefix, op["name"]), constant("rtrs-nl-a-", name)] = \
+                    attrs[name]["type"], checks.get("max", checks.get("max-len"))
     return found
 
 
@@ -89,7 +98,7 @@ def used_names(spec):
     """Attributes of operations are in the set."""
     known = {attr["name"] for attr in spec["attribute-sets"][0]["attributes"]}
     for op in spec["operations"]["list"]:
-        for part in (op.get("event", {}), *op.get("dump", {}).values()):
+        for part in (op.get("event", {}), *op.get("dump", {}).values(), *op.get("do", {}).values()):
             for name in part.get("attributes", []):
                 if name not in known:
                     complaints.append(f"{SPEC.name}: {op['name']}: no attribute {name}")

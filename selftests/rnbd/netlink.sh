@@ -143,7 +143,7 @@ check "no devices" nr_lines 0 . devices
 
 refuses "a side that there is not" 'E(RANGE|INVAL): integer out of range' sessions side=u32:2
 refuses "a side of 3 bytes" 'E(RANGE|INVAL): ' sessions side=raw:010203
-refuses "a name too long" 'E(RANGE|INVAL): ' sessions "session=str:$(printf '%0256d' 0)"
+refuses "a name too long" 'E(RANGE|INVAL): ' sessions "session=str:$(printf '%0512d' 0)"
 refuses "a name without end" 'EINVAL: ' sessions session=bare:abc
 refuses "an attribute that there is not" 'EINVAL: ' sessions 99=u32:1
 refuses "one that is no request's" 'EINVAL: ' paths 4=str:x

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netlink - a client of the family "rtrs", for tests: asks for dumps, also in wrong ways.
+ * netlink - a client of the family "rtrs", for tests: asks for dumps and for changes, also in wrong ways.
  *
- * Usage: netlink <command>[=do] [<attribute>=<kind>:<value>]... [slowly]
+ * Usage: netlink <command>[=do|=dump] [<attribute>=<kind>:<value>]... [slowly] [nobody]
  *
- * Command and attributes are numbers, or one of the names sessions, paths, devices; side, session. The
- * kinds are u32, str, raw (hexadecimal digits), bare (a string without NUL). "do" asks for one thing rather than
- * for a dump; "slowly" waits for a line on standard input before it reads on behind the first message.
+ * Command and attributes are numbers, or one of the names in the table below. The kinds are u32, s32, str, flag, raw
+ * (hexadecimal digits), bare (a string without NUL). What changes something is done, all else is a dump, unless the
+ * command says which. "slowly" waits for a line on standard input before it reads on behind the first message;
+ * "nobody" asks without any privilege.
  *
  * Each thing is a line of <number of the attribute>=<value>. "interrupted" says that it changed meanwhile. An
- * error is "<errno name>", with the kernel's words if there are some; then the exit status is 1.
+ * error is "<errno name>", with the kernel's words if there are some, and then "[<attribute>]" if one is to blame,
+ * by its place in the request from 1 on, or "[no <number>]" if one is missing; the exit status is 1.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -19,13 +21,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../include/uapi/rdma/rtrs_netlink.h"
 
 /* Small, so that a dump takes several rounds. */
 #define BUFFER_BYTES	4096
 
-static char buffer[65536];
+static char buffer[65536], text[8192];
 static int family;
 
 static void die(const char *what)
@@ -43,8 +46,26 @@ static unsigned int number(const char *word)
 		{ "sessions", RTRS_NL_CMD_SESSION_GET },
 		{ "paths", RTRS_NL_CMD_PATH_GET },
 		{ "devices", RTRS_NL_CMD_DEVICE_GET },
+		{ "map", RTRS_NL_CMD_DEVICE_MAP },
+		{ "unmap", RTRS_NL_CMD_DEVICE_UNMAP },
+		{ "add", RTRS_NL_CMD_PATH_ADD },
+		{ "del", RTRS_NL_CMD_PATH_DEL },
 		{ "side", RTRS_NL_A_SIDE },
 		{ "session", RTRS_NL_A_SESSION },
+		{ "path", RTRS_NL_A_PATH },
+		{ "device", RTRS_NL_A_DEVICE },
+		{ "device-path", RTRS_NL_A_DEVICE_PATH },
+		{ "access", RTRS_NL_A_ACCESS_MODE },
+		{ "address", RTRS_NL_A_ADDRESS },
+		{ "port", RTRS_NL_A_DEST_PORT },
+		{ "poll-queues", RTRS_NL_A_POLL_QUEUES },
+		{ "no-path-timeout", RTRS_NL_A_NO_PATH_TIMEOUT },
+		{ "hb-interval-ms", RTRS_NL_A_HB_INTERVAL_MS },
+		{ "hb-missed-max", RTRS_NL_A_HB_MISSED_MAX },
+		{ "ack-timeout-ms", RTRS_NL_A_ACK_TIMEOUT_MS },
+		{ "retry-count", RTRS_NL_A_RETRY_COUNT },
+		{ "connect-timeout-ms", RTRS_NL_A_CONNECT_TIMEOUT_MS },
+		{ "force", RTRS_NL_A_FORCE },
 	};
 	size_t i;
 
@@ -83,6 +104,10 @@ static void put(struct nlmsghdr *msg, char *word)
 	type = number(word);
 	if (!strcmp(kind, "u32"))
 		mnl_attr_put_u32(msg, type, strtoul(value, NULL, 0));
+	else if (!strcmp(kind, "s32"))
+		mnl_attr_put_u32(msg, type, strtol(value, NULL, 0));
+	else if (!strcmp(kind, "flag"))
+		mnl_attr_put(msg, type, 0, NULL);
 	else if (!strcmp(kind, "str"))
 		mnl_attr_put_strz(msg, type, value);
 	else if (!strcmp(kind, "bare"))
@@ -144,6 +169,36 @@ static int print_message(const struct nlmsghdr *msg, void *arg)
 	return MNL_CB_OK;
 }
 
+/* Which attribute of the request is this many bytes behind its beginning. */
+static int place_of(uint32_t offset)
+{
+	const struct nlmsghdr *msg = (const void *)text;
+	const struct nlattr *attr;
+	int place = 1;
+
+	mnl_attr_for_each(attr, msg, sizeof(struct genlmsghdr)) {
+		if ((const char *)attr == text + offset)
+			return place;
+		place++;
+	}
+	return 0;
+}
+
+static void print_blame(const struct nlattr *attr)
+{
+	switch (mnl_attr_get_type(attr)) {
+	case NLMSGERR_ATTR_MSG:
+		printf(": %s", mnl_attr_get_str(attr));
+		break;
+	case NLMSGERR_ATTR_OFFS:
+		printf(" [%d]", place_of(mnl_attr_get_u32(attr)));
+		break;
+	case NLMSGERR_ATTR_MISS_TYPE:
+		printf(" [no %u]", mnl_attr_get_u32(attr));
+		break;
+	}
+}
+
 /* NLMSG_ERROR, with the kernel's words behind the request. */
 static int print_error(const struct nlmsghdr *msg)
 {
@@ -158,8 +213,7 @@ static int print_error(const struct nlmsghdr *msg)
 		skip += mnl_nlmsg_get_payload_len(&err->msg);
 	if (msg->nlmsg_flags & NLM_F_ACK_TLVS)
 		mnl_attr_for_each(attr, msg, MNL_ALIGN(skip))
-			if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
-				printf(": %s", mnl_attr_get_str(attr));
+			print_blame(attr);
 	putchar('\n');
 	return 1;
 }
@@ -206,12 +260,15 @@ static void send_to(struct mnl_socket *sock, const struct nlmsghdr *msg)
 
 int main(int argc, char **argv)
 {
-	struct mnl_socket *sock = mnl_socket_open(NETLINK_GENERIC);
 	char *how = argc > 1 ? strchr(argv[1], '=') : NULL;
-	static char text[8192];
+	struct mnl_socket *sock;
 	struct nlmsghdr *msg;
-	int on = 1, slowly = 0, i;
+	int on = 1, slowly = 0, change, i;
 
+	for (i = 2; i < argc; i++)
+		if (!strcmp(argv[i], "nobody") && (setgid(65534) || setuid(65534)))
+			die("setuid");
+	sock = mnl_socket_open(NETLINK_GENERIC);
 	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) || argc < 2)
 		die("socket");
 	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &on, sizeof(on));
@@ -225,11 +282,13 @@ int main(int argc, char **argv)
 	if (how)
 		*how++ = '\0';
 	memset(text, 0, sizeof(text));
-	msg = request(text, family, how ? NLM_F_ACK : NLM_F_DUMP, number(argv[1]));
+	change = how ? !strcmp(how, "do") : number(argv[1]) > RTRS_NL_CMD_EVENT &&
+					    number(argv[1]) <= RTRS_NL_CMD_MAX;
+	msg = request(text, family, change ? NLM_F_ACK : NLM_F_DUMP, number(argv[1]));
 	for (i = 2; i < argc; i++)
 		if (!strcmp(argv[i], "slowly"))
 			slowly = 1;
-		else
+		else if (strcmp(argv[i], "nobody"))
 			put(msg, argv[i]);
 	send_to(sock, msg);
 	return answers(sock, &family, slowly);

@@ -17,6 +17,10 @@
  * @RTRS_NL_CMD_PATH_GET: dump of paths
  * @RTRS_NL_CMD_DEVICE_GET: dump of block devices: mapped ones of a client, open ones of a server
  * @RTRS_NL_CMD_EVENT: to group "events": something happened
+ * @RTRS_NL_CMD_DEVICE_MAP: map a device; the answer is what a dump of devices has of it
+ * @RTRS_NL_CMD_DEVICE_UNMAP: unmap it
+ * @RTRS_NL_CMD_PATH_ADD: add a path to a session; the answer is what a dump of paths has of it
+ * @RTRS_NL_CMD_PATH_DEL: remove it
  * @__RTRS_NL_CMD_MAX: one more than the last
  * @RTRS_NL_CMD_MAX: the last
  */
@@ -26,6 +30,10 @@ enum rtrs_nl_cmd {
 	RTRS_NL_CMD_PATH_GET,
 	RTRS_NL_CMD_DEVICE_GET,
 	RTRS_NL_CMD_EVENT,
+	RTRS_NL_CMD_DEVICE_MAP,
+	RTRS_NL_CMD_DEVICE_UNMAP,
+	RTRS_NL_CMD_PATH_ADD,
+	RTRS_NL_CMD_PATH_DEL,
 
 	__RTRS_NL_CMD_MAX,
 	RTRS_NL_CMD_MAX = __RTRS_NL_CMD_MAX - 1
@@ -78,7 +86,7 @@ enum rtrs_nl_event {
  * @RTRS_NL_A_UNSPEC: none
  * @RTRS_NL_A_PAD: padding, nothing else
  * @RTRS_NL_A_SIDE: u32, enum rtrs_nl_side. In a request: only of this side
- * @RTRS_NL_A_SESSION: string, name of a session. In a request: only of this one
+ * @RTRS_NL_A_SESSION: string, name of a session. In a request for a dump: only of this one
  * @RTRS_NL_A_PATH: string, name of a path, "source@destination" as in sysfs
  * @RTRS_NL_A_STATE: string, state of a path or device
  * @RTRS_NL_A_SRC: string, address of the client
@@ -104,6 +112,17 @@ enum rtrs_nl_event {
  * @RTRS_NL_A_MOVED: u32, requests sent again
  * @RTRS_NL_A_FAILED: u32, requests failed
  * @RTRS_NL_A_GAP_MS: u32, for how long the oldest one sent again had been waiting, milliseconds
+ * @RTRS_NL_A_ADDRESS: string, "[source,]destination" as for map_device, where to a path shall lead; several of them
+ *	map a device over several paths
+ * @RTRS_NL_A_DEST_PORT: u32, port of the server
+ * @RTRS_NL_A_POLL_QUEUES: s32, hardware queues for polled I/O, -1: as many as there can be
+ * @RTRS_NL_A_NO_PATH_TIMEOUT: s32, seconds that requests wait for a path, -1: for ever
+ * @RTRS_NL_A_HB_INTERVAL_MS: u32, time between two heartbeats, milliseconds
+ * @RTRS_NL_A_HB_MISSED_MAX: u32, heartbeats missed before a path is given up
+ * @RTRS_NL_A_ACK_TIMEOUT_MS: u32, time that the device waits for an acknowledgement, milliseconds
+ * @RTRS_NL_A_RETRY_COUNT: u32, how often it sends again
+ * @RTRS_NL_A_CONNECT_TIMEOUT_MS: u32, time that connecting may take, milliseconds
+ * @RTRS_NL_A_FORCE: flag, also if the device is in use
  * @__RTRS_NL_A_MAX: one more than the last
  * @RTRS_NL_A_MAX: the last
  */
@@ -137,6 +156,16 @@ enum rtrs_nl_attr {
 	RTRS_NL_A_MOVED,
 	RTRS_NL_A_FAILED,
 	RTRS_NL_A_GAP_MS,
+	RTRS_NL_A_ADDRESS,
+	RTRS_NL_A_DEST_PORT,
+	RTRS_NL_A_POLL_QUEUES,
+	RTRS_NL_A_NO_PATH_TIMEOUT,
+	RTRS_NL_A_HB_INTERVAL_MS,
+	RTRS_NL_A_HB_MISSED_MAX,
+	RTRS_NL_A_ACK_TIMEOUT_MS,
+	RTRS_NL_A_RETRY_COUNT,
+	RTRS_NL_A_CONNECT_TIMEOUT_MS,
+	RTRS_NL_A_FORCE,
 
 	__RTRS_NL_A_MAX,
 	RTRS_NL_A_MAX = __RTRS_NL_A_MAX - 1

@@ -530,3 +530,42 @@ struct rnbd_clt_dev *rnbd_clt_sess_any_dev(void)
 	}
 	return NULL;
 }
+
+static struct rnbd_clt_dev *rnbd_clt_sess_named_dev(struct rnbd_clt_sess *sess, const char *disk)
+{
+	struct rnbd_clt_dev *dev, *found = NULL;
+
+	spin_lock(&sess->lock);
+	list_for_each_entry(dev, &sess->devs, entry) {
+		/* One that is gone is here for its message, and its disk's name may be another's. */
+		if (!dev->is_online || dev->is_gone || strcmp(dev->disk->disk_name, disk))
+			continue;
+		refcount_inc(&dev->ref);
+		found = dev;
+		break;
+	}
+	spin_unlock(&sess->lock);
+	return found;
+}
+
+/**
+ * rnbd_clt_sess_find_dev() - find a device by its disk
+ * @disk: name of the disk
+ *
+ * Context: may sleep.
+ * Return: a device that is complete, or being unmapped, with a reference for the caller, or NULL if there is
+ * none.
+ */
+struct rnbd_clt_dev *rnbd_clt_sess_find_dev(const char *disk)
+{
+	struct rnbd_clt_sess *sess;
+	struct rnbd_clt_dev *dev;
+
+	guard(mutex)(&rnbd_clt_sessions.lock);
+	list_for_each_entry(sess, &rnbd_clt_sessions.list, entry) {
+		dev = rnbd_clt_sess_named_dev(sess, disk);
+		if (dev)
+			return dev;
+	}
+	return NULL;
+}

@@ -36,6 +36,7 @@ void rnbd_clt_sess_put(struct rnbd_clt_sess *sess);
 void rnbd_clt_sess_cut(struct rnbd_clt_sess *sess);
 struct rnbd_clt_sess *rnbd_clt_sess_get_nth(unsigned int nr);
 struct rnbd_clt_dev *rnbd_clt_sess_any_dev(void);
+struct rnbd_clt_dev *rnbd_clt_sess_find_dev(const char *disk);
 
 void rnbd_clt_sess_queue_link_work(struct rnbd_clt_dev *dev);
 

@@ -604,6 +604,7 @@ void rtrs_clt_sysfs_exit(void);
 
 /* open.c */
 struct rtrs_clt_sess *rtrs_clt_sess_get_nth(unsigned int nr);
+struct rtrs_clt_sess *rtrs_clt_sess_get_open(const char *name);
 void rtrs_clt_each_path(void (*fn)(struct rtrs_clt_path *path, const void *arg), const void *arg);
 
 /* nl.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the client shows by netlink: its sessions and paths, as sysfs has them. */
+/* The client by netlink: its sessions and paths, as sysfs has them, and paths that are added and removed. */
 #include <linux/module.h>
 #include <linux/string.h>
 #include <rdma/rtrs-nl.h>
@@ -85,6 +85,19 @@ static void rtrs_clt_nl_path_stats(struct rtrs_clt_path *path, struct rtrs_nl_st
 	rtrs_clt_nl_recovery(stats, &path->recovery);
 }
 
+static void rtrs_clt_nl_path(struct rtrs_clt_path *path, struct rtrs_nl_info *info)
+{
+	strscpy(info->session, path->sess->name, sizeof(info->session));
+	info->policy = rtrs_mp_policy_text(READ_ONCE(path->sess->policy));
+	rtrs_clt_nl_path_names(path, info);
+	info->state = rtrs_clt_path_state_name(rtrs_clt_path_state(path));
+	if (READ_ONCE(path->losses)) {
+		info->loss_error = -READ_ONCE(path->loss_error);
+		info->loss_reason = rtrs_clt_path_reason(-(int)info->loss_error);
+	}
+	rtrs_clt_nl_path_stats(path, &info->stats);
+}
+
 static int rtrs_clt_nl_get_path(unsigned int sess_nr, unsigned int nr, struct rtrs_nl_info *info)
 {
 	struct rtrs_clt_sess *sess = rtrs_clt_sess_get_nth(sess_nr);
@@ -94,16 +107,89 @@ static int rtrs_clt_nl_get_path(unsigned int sess_nr, unsigned int nr, struct rt
 		return -ESRCH;
 	path = rtrs_clt_nl_nth_path(sess, nr);
 	if (path) {
-		strscpy(info->session, sess->name, sizeof(info->session));
-		info->policy = rtrs_mp_policy_text(READ_ONCE(sess->policy));
-		rtrs_clt_nl_path_names(path, info);
-		info->state = rtrs_clt_path_state_name(rtrs_clt_path_state(path));
-		if (READ_ONCE(path->losses)) {
-			info->loss_error = -READ_ONCE(path->loss_error);
-			info->loss_reason = rtrs_clt_path_reason(-(int)info->loss_error);
-		}
-		rtrs_clt_nl_path_stats(path, &info->stats);
+		rtrs_clt_nl_path(path, info);
 		kobject_put(&path->kobj);
+	}
+	put_device(&sess->dev);
+	return path ? 0 : -ENOENT;
+}
+
+/* The open session that a request names, with a reference; or ERR_PTR. */
+static struct rtrs_clt_sess *rtrs_clt_nl_session(const struct rtrs_nl_request *req)
+{
+	const char *name = rtrs_nl_want(req, "sessname");
+	struct rtrs_clt_sess *sess;
+
+	if (!name)
+		return ERR_PTR(-EINVAL);
+	sess = rtrs_clt_sess_get_open(name);
+	if (sess)
+		return sess;
+	rtrs_report_set(req->report, "session %s does not exist", name);
+	rtrs_report_blame(req->report, "sessname", 0);
+	return ERR_PTR(-ENOENT);
+}
+
+static int rtrs_clt_nl_add_path(const struct rtrs_nl_request *req, struct rtrs_nl_info *info)
+{
+	const char *addr = rtrs_nl_want(req, "path");
+	struct rtrs_clt_sess *sess;
+	struct rtrs_clt_path *path;
+
+	if (!addr)
+		return -EINVAL;
+	sess = rtrs_clt_nl_session(req);
+	if (IS_ERR(sess))
+		return PTR_ERR(sess);
+	path = rtrs_clt_add_path(sess, addr, req->report);
+	put_device(&sess->dev);
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	rtrs_clt_nl_path(path, info);
+	kobject_put(&path->kobj);
+	return 0;
+}
+
+/* A path of the session that is not being removed, with a reference; NULL if it has none of the name. */
+static struct rtrs_clt_path *rtrs_clt_nl_find_path(struct rtrs_clt_sess *sess, const char *name)
+{
+	struct rtrs_clt_path *path, *found = NULL;
+	struct rtrs_clt_paths *paths;
+	unsigned int i;
+
+	mutex_lock(&sess->paths_mutex);
+	paths = rcu_dereference_protected(sess->paths, lockdep_is_held(&sess->paths_mutex));
+	for (i = 0; paths && i < paths->nr && !found; i++) {
+		path = paths->path[i];
+		mutex_lock(&path->name_mutex);
+		if (path->published && !strcmp(path->name, name))
+			found = path;
+		mutex_unlock(&path->name_mutex);
+	}
+	if (found)
+		kobject_get(&found->kobj);
+	mutex_unlock(&sess->paths_mutex);
+	return found;
+}
+
+static int rtrs_clt_nl_del_path(const struct rtrs_nl_request *req, struct rtrs_nl_info *info)
+{
+	const char *name = rtrs_nl_want(req, "path_name");
+	struct rtrs_clt_sess *sess;
+	struct rtrs_clt_path *path;
+
+	if (!name)
+		return -EINVAL;
+	sess = rtrs_clt_nl_session(req);
+	if (IS_ERR(sess))
+		return PTR_ERR(sess);
+	path = rtrs_clt_nl_find_path(sess, name);
+	if (path) {
+		rtrs_clt_path_destroy(path);
+		kobject_put(&path->kobj);
+	} else {
+		rtrs_report_set(req->report, "session %s has no path %s", sess->name, name);
+		rtrs_report_blame(req->report, "path_name", 0);
 	}
 	put_device(&sess->dev);
 	return path ? 0 : -ENOENT;
@@ -113,6 +199,8 @@ static const struct rtrs_nl_part rtrs_clt_nl_part = {
 	.owner = THIS_MODULE,
 	.get_session = rtrs_clt_nl_get_session,
 	.get_path = rtrs_clt_nl_get_path,
+	.add_path = rtrs_clt_nl_add_path,
+	.del_path = rtrs_clt_nl_del_path,
 };
 
 /**

@@ -80,6 +80,41 @@ struct rtrs_clt_sess *rtrs_clt_sess_get_nth(unsigned int nr)
 	return found;
 }
 
+static bool rtrs_clt_sess_is_open(struct rtrs_clt_sess *sess)
+{
+	bool ret;
+
+	mutex_lock(&sess->ev_mutex);
+	ret = sess->opened && !sess->closing;
+	mutex_unlock(&sess->ev_mutex);
+	return ret;
+}
+
+/**
+ * rtrs_clt_sess_get_open() - find a session that is open by its name
+ * @name: the name
+ *
+ * It may be closed at any time, which paths that are added meanwhile are told.
+ *
+ * Context: process, may sleep.
+ * Return: the session with a reference of its device, NULL if there is none.
+ */
+struct rtrs_clt_sess *rtrs_clt_sess_get_open(const char *name)
+{
+	struct rtrs_clt_sess *sess, *found = NULL;
+
+	mutex_lock(&rtrs_clt_sessions_mutex);
+	list_for_each_entry(sess, &rtrs_clt_sessions, entry) {
+		if (strcmp(sess->name, name) || !rtrs_clt_sess_is_open(sess))
+			continue;
+		get_device(&sess->dev);
+		found = sess;
+		break;
+	}
+	mutex_unlock(&rtrs_clt_sessions_mutex);
+	return found;
+}
+
 /**
  * rtrs_clt_each_path() - call a function for each path of each session
  * @fn: the function; must not sleep

@@ -2,8 +2,10 @@
 /*
  * Generic netlink family "rtrs".
  *
- * Operation: dumps tell what sysfs tells, to whoever can read sysfs, and so do events.  Sessions belong to the
- * first network namespace, and the family is seen there only.
+ * Operation: dumps tell what sysfs tells, to whoever can read sysfs, and so do events.  What changes something is
+ * for those who may write there.  Sessions belong to the first network namespace, and the family is seen there only.
+ *
+ * Ranges of options are no part of the policy: whoever they concern says what is allowed.
  */
 #include <linux/module.h>
 
@@ -11,7 +13,37 @@
 
 static const struct nla_policy rtrs_nl_get_policy[] = {
 	[RTRS_NL_A_SIDE]	= NLA_POLICY_MAX(NLA_U32, RTRS_NL_SIDE_SERVER),
-	[RTRS_NL_A_SESSION]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_NAME_LEN - 1 },
+	[RTRS_NL_A_SESSION]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+};
+
+static const struct nla_policy rtrs_nl_map_policy[] = {
+	[RTRS_NL_A_SESSION]	       = { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_DEVICE_PATH]	       = { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_ACCESS_MODE]	       = { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_ADDRESS]	       = { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_DEST_PORT]	       = { .type = NLA_U32 },
+	[RTRS_NL_A_POLL_QUEUES]	       = { .type = NLA_S32 },
+	[RTRS_NL_A_NO_PATH_TIMEOUT]    = { .type = NLA_S32 },
+	[RTRS_NL_A_HB_INTERVAL_MS]     = { .type = NLA_U32 },
+	[RTRS_NL_A_HB_MISSED_MAX]      = { .type = NLA_U32 },
+	[RTRS_NL_A_ACK_TIMEOUT_MS]     = { .type = NLA_U32 },
+	[RTRS_NL_A_RETRY_COUNT]	       = { .type = NLA_U32 },
+	[RTRS_NL_A_CONNECT_TIMEOUT_MS] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy rtrs_nl_unmap_policy[] = {
+	[RTRS_NL_A_DEVICE]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_FORCE]	= { .type = NLA_FLAG },
+};
+
+static const struct nla_policy rtrs_nl_path_add_policy[] = {
+	[RTRS_NL_A_SESSION]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_ADDRESS]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+};
+
+static const struct nla_policy rtrs_nl_path_del_policy[] = {
+	[RTRS_NL_A_SESSION]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
+	[RTRS_NL_A_PATH]	= { .type = NLA_NUL_STRING, .len = RTRS_NL_TEXT_LEN - 1 },
 };
 
 #define RTRS_NL_GET(_cmd, _start)				\
@@ -23,10 +55,22 @@ static const struct nla_policy rtrs_nl_get_policy[] = {
 		.maxattr = ARRAY_SIZE(rtrs_nl_get_policy) - 1,	\
 	}
 
+#define RTRS_NL_CHANGE(_cmd, _policy)				\
+	{							\
+		.cmd = _cmd,					\
+		.doit = rtrs_nl_change,				\
+		.policy = _policy,				\
+		.maxattr = ARRAY_SIZE(_policy) - 1,		\
+	}
+
 static const struct genl_ops rtrs_nl_ops[] = {
 	RTRS_NL_GET(RTRS_NL_CMD_SESSION_GET, rtrs_nl_start_sessions),
 	RTRS_NL_GET(RTRS_NL_CMD_PATH_GET, rtrs_nl_start_paths),
 	RTRS_NL_GET(RTRS_NL_CMD_DEVICE_GET, rtrs_nl_start_devices),
+	RTRS_NL_CHANGE(RTRS_NL_CMD_DEVICE_MAP, rtrs_nl_map_policy),
+	RTRS_NL_CHANGE(RTRS_NL_CMD_DEVICE_UNMAP, rtrs_nl_unmap_policy),
+	RTRS_NL_CHANGE(RTRS_NL_CMD_PATH_ADD, rtrs_nl_path_add_policy),
+	RTRS_NL_CHANGE(RTRS_NL_CMD_PATH_DEL, rtrs_nl_path_del_policy),
 };
 
 static const struct genl_multicast_group rtrs_nl_groups[] = {
@@ -53,6 +97,7 @@ static struct genl_family rtrs_nl_family __ro_after_init = {
 int __init rtrs_nl_init(void)
 {
 	rtrs_nl_event_init(&rtrs_nl_family);
+	rtrs_nl_change_init(&rtrs_nl_family);
 	return genl_register_family(&rtrs_nl_family);
 }
 

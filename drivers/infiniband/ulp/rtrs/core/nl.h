@@ -21,6 +21,10 @@ int rtrs_nl_start_paths(struct netlink_callback *cb);
 int rtrs_nl_start_devices(struct netlink_callback *cb);
 int rtrs_nl_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
+/* change.c */
+int rtrs_nl_change(struct sk_buff *skb, struct genl_info *info);
+void rtrs_nl_change_init(const struct genl_family *family);
+
 /* event.c */
 void rtrs_nl_event_init(const struct genl_family *family);
 void rtrs_nl_event_exit(void);
