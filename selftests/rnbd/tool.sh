@@ -146,10 +146,10 @@ tool "mapped already" 5 'mapped already, as /dev/rnbd0' map storage:disk
 tool "the second of two is not there: rolled back" 1 'undone: /dev/rnbd1 is unmapped again' \
 	map storage:more storage:nosuch
 check "one is mapped as before" nr_listed_is 1
-tool "the server's reason" 1 'kernel: rnbd_client: .*device_path="nosuch".*-ENOENT' map storage:nosuch
+tool "the server's reason" 1 'kernel: map_device: device_path="nosuch".*-ENOENT$' map storage:nosuch
 tool "no block device" 1 'not a block device \(ENOTBLK\)' map storage:null
 tool "another writer" 5 'another client has the device open for writing' map -s other storage:disk
-tool "nobody listens on the port" 6 'kernel: rtrs-client: .*is rnbd-server loaded and the port right' \
+tool "nobody listens on the port" 6 'kernel: session other, path .*is rnbd-server loaded and the port right\?$' \
 	map -s other -P 4321 storage:more
 must blockdev --setro "$more"
 tool "read-only device for writing" 1 'next: map it with --access=ro' map storage:more

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "act.h"
+#include "ask.h"
 #include "io.h"
 #include "mem.h"
 #include "out.h"
@@ -92,7 +93,7 @@ static const struct cause {
 	{ ANY_OP, ENODEV, ST_NOT_FOUND, "it is going, or the module is being unloaded", "rnbd list" },
 };
 
-/* What our modules complained about during the last write. */
+/* What our modules complained about during the last change. */
 static struct words act_klog;
 
 static const struct cause *cause_of(enum op op, int err)
@@ -227,11 +228,27 @@ static enum status explain(enum op op, const char *what, int err)
 	return cause ? cause->status : ST_REFUSED;
 }
 
-/* Write a text to a file, or only say so. what: the thing in the user's words. */
+/* Errno. Netlink tells the reason; a write leaves it in the log, from which that of others cannot be told. */
+static int change(enum op op, const char *file, const char *text)
+{
+	struct answer answer;
+	int mark = klog_start();
+
+	if (!ask(op, file, text, &answer))
+		answer = (struct answer){ io_write(file, text), NULL };
+	act_klog = klog_since(mark);
+	if (answer.words) {
+		act_klog.nr = 0;
+		words_add(&act_klog, answer.words);
+	}
+	return answer.err;
+}
+
+/* Write a text to a file, or have that done by netlink, or only say so. what: the thing in the user's words. */
 enum status act(const struct args *args, enum op op, const char *what, const char *file,
 		const char *text)
 {
-	int mark, err;
+	int err;
 
 	if (args->dry_run) {
 		printf("echo %s > %s\n", quoted(text), quoted(file));
@@ -247,8 +264,6 @@ enum status act(const struct args *args, enum op op, const char *what, const cha
 		detail("next", "run it as root");
 		return ST_NOT_READY;
 	}
-	mark = klog_start();
-	err = io_write(file, text);
-	act_klog = klog_since(mark);
+	err = change(op, file, text);
 	return err ? explain(op, what, err) : ST_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Generic netlink by libmnl: which number the family has, and its events.
+ * Generic netlink by libmnl: which number the family has, its events, and requests.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,6 +63,18 @@ static unsigned int group_number(const struct nlattr *groups, const char *wanted
 	return 0;
 }
 
+static uint32_t read_commands(const struct nlattr *ops)
+{
+	const struct nlattr *op, *attr;
+	uint32_t commands = 0;
+
+	mnl_attr_for_each_nested(op, ops)
+		mnl_attr_for_each_nested(attr, op)
+			if (mnl_attr_get_type(attr) == CTRL_ATTR_OP_ID && mnl_attr_get_u32(attr) < 32)
+				commands |= 1U << mnl_attr_get_u32(attr);
+	return commands;
+}
+
 static void read_family(struct nl *nl, const struct nlmsghdr *msg)
 {
 	const struct nlattr *attr;
@@ -72,6 +84,8 @@ static void read_family(struct nl *nl, const struct nlmsghdr *msg)
 			nl->family = mnl_attr_get_u16(attr);
 		else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS)
 			nl->events = group_number(attr, RTRS_NL_MCGRP_EVENTS);
+		else if (mnl_attr_get_type(attr) == CTRL_ATTR_OPS)
+			nl->commands = read_commands(attr);
 	}
 }
 
@@ -119,6 +133,69 @@ void nl_close(struct nl *nl)
 	if (nl->sock)
 		mnl_socket_close(nl->sock);
 	errno = error;
+}
+
+/* Do these modules have a command? */
+bool nl_has(const struct nl *nl, unsigned int command)
+{
+	return nl->commands & 1U << command;
+}
+
+/* A request without attributes yet; there is room for those of all paths. Good until the next one. */
+struct nlmsghdr *nl_request(const struct nl *nl, unsigned int command)
+{
+	static char request[16384];
+	struct nlmsghdr *msg = mnl_nlmsg_put_header(request);
+	struct genlmsghdr *genl;
+
+	msg->nlmsg_type = nl->family;
+	msg->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	genl = mnl_nlmsg_put_extra_header(msg, sizeof(*genl));
+	genl->cmd = command;
+	genl->version = RTRS_NL_FAMILY_VERSION;
+	return msg;
+}
+
+static void read_error(const struct nlmsghdr *msg, struct nl_reply *reply)
+{
+	const struct nlmsgerr *err = mnl_nlmsg_get_payload(msg);
+	size_t skip = sizeof(*err);
+	const struct nlattr *attr;
+
+	reply->err = -err->error;
+	if (!(msg->nlmsg_flags & NLM_F_CAPPED))
+		skip += mnl_nlmsg_get_payload_len(&err->msg);
+	if (!(msg->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	mnl_attr_for_each(attr, msg, MNL_ALIGN(skip)) {
+		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
+			reply->words = mem_printf("%s", mnl_attr_get_str(attr));
+		else if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_OFFS ||
+			 mnl_attr_get_type(attr) == NLMSGERR_ATTR_MISS_TYPE)
+			reply->blames = true;
+	}
+}
+
+/* Have a request carried out, and wait for that. False and errno if it could not be sent. */
+bool nl_ask(struct nl *nl, const struct nlmsghdr *msg, struct nl_reply *reply)
+{
+	const struct nlmsghdr *answer;
+	int on = 1;
+
+	*reply = (struct nl_reply){ 0 };
+	if (mnl_socket_setsockopt(nl->sock, NETLINK_EXT_ACK, &on, sizeof(on)) ||
+	    mnl_socket_setsockopt(nl->sock, NETLINK_CAP_ACK, &on, sizeof(on)) ||
+	    mnl_socket_sendto(nl->sock, msg, msg->nlmsg_len) < 0)
+		return false;
+	/* What there is now comes before the word that it is done; sysfs has it too. */
+	do {
+		answer = next_message(nl);
+	} while (answer ? answer->nlmsg_type != NLMSG_ERROR : errno == EINTR);
+	if (answer)
+		read_error(answer, reply);
+	else
+		reply->err = errno;
+	return true;
 }
 
 static bool join(struct nl *nl, unsigned int group)

@@ -6,15 +6,24 @@
 #define RNBD_NL_H
 
 #include <libmnl/libmnl.h>
+#include <stdint.h>
 
 #include "../../include/uapi/rdma/rtrs_netlink.h"
 
 #include "rnbd.h"
 
-/* A family that is there, and the number of its group of events. */
+/* A family that is there, the number of its group of events, and a bit for each command. */
 struct nl {
 	struct mnl_socket *sock;
 	unsigned int family, events;
+	uint32_t commands;
+};
+
+/* What the kernel has answered to a request. */
+struct nl_reply {
+	int err;		/* 0 or an errno */
+	const char *words;	/* NULL if there are none */
+	bool blames;		/* some attribute, which is there or missing */
 };
 
 /* What came of waiting for an event. */
@@ -32,6 +41,9 @@ struct nl_message {
 
 bool nl_open(struct nl *nl);
 void nl_close(struct nl *nl);
+bool nl_has(const struct nl *nl, unsigned int command);
+struct nlmsghdr *nl_request(const struct nl *nl, unsigned int command);
+bool nl_ask(struct nl *nl, const struct nlmsghdr *msg, struct nl_reply *reply);
 bool nl_listen(struct nl *nl);
 enum nl_news nl_next(struct nl *nl, struct nl_message *msg);
 

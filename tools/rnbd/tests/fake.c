@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_WORDS	12
+#include "fake.h"
 
 ssize_t __wrap_write(int fd, const void *data, size_t len);
 int __wrap_access(const char *file, int mode);
@@ -66,13 +66,6 @@ static char peer[INET6_ADDRSTRLEN];
 static int peer_family;
 static int arrived;
 
-/* A line of the scenario, in words; the last one has all the rest. */
-struct line {
-	char text[2048];
-	char *word[MAX_WORDS];
-	int nr;
-};
-
 static void split(struct line *line, int words)
 {
 	char *at = line->text;
@@ -91,7 +84,7 @@ static void split(struct line *line, int words)
 }
 
 /* The next line that begins with the word, from a file opened with it at NULL; 0 at the end. */
-static int next_line(FILE **file, const char *word, int words, struct line *line)
+int next_line(FILE **file, const char *word, int words, struct line *line)
 {
 	const char *name = getenv("RNBD_FAKE");
 
@@ -128,7 +121,7 @@ static int ends_with(const char *text, const char *end)
 	return len >= end_len && !strcmp(text + len - end_len, end);
 }
 
-static int errno_of(const char *name)
+int errno_of(const char *name)
 {
 	int err;
 
