@@ -25,6 +25,5 @@ enum op {
 enum status act(const struct args *args, enum op op, const char *what, const char *file,
 		const char *text);
 void act_kernel_lines(void);
-const char *module_remedy(const char *module);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "act.h"
 #include "io.h"
 #include "mem.h"
 #include "model.h"
+#include "module.h"
 #include "out.h"
 #include "paths.h"
 

@@ -12,6 +12,7 @@
 #include "map.h"
 #include "mem.h"
 #include "model.h"
+#include "module.h"
 #include "out.h"
 #include "undo.h"
 #include "value.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "act.h"
 #include "model.h"
+#include "module.h"
 #include "nl.h"
 #include "out.h"
 

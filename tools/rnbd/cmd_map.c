@@ -14,6 +14,7 @@
 #include "map.h"
 #include "mem.h"
 #include "model.h"
+#include "module.h"
 #include "out.h"
 #include "value.h"
 

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "act.h"
 #include "io.h"
 #include "mem.h"
+#include "module.h"
 #include "out.h"
 #include "paths.h"
 #include "perf.h"
