@@ -778,7 +778,7 @@ slab_settles() {
 	local end grown
 	end=$(deadline "$1")
 	while grown=$(slab_grown "$2" "$3" "${4:-0}") && [ -n "$grown" ]; do
-		[ "$(date +%s)" -lt "$end" ] || {
+		! past "$end" || {
 			echo "$grown"
 			return 1
 		}
