@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "tools"))
 sys.dont_write_bytecode = True
 
 import abi  # noqa: E402
+import dashboard  # noqa: E402
 import sequence  # noqa: E402
 
 project = "RTRS and RNBD"
@@ -99,8 +100,30 @@ class Sequence(SphinxDirective):
         return [node]
 
 
+class Dashboard(SphinxDirective):
+    """``.. dashboard:: pictures/dashboard.metrics`` draws the one for Grafana, see tools/dashboard.py."""
+
+    required_arguments = 1
+    option_spec = {"alt": directives.unchanged_required}
+
+    def run(self):
+        """Node of the picture."""
+        if "alt" not in self.options:
+            raise self.error("a picture needs :alt:")
+        metrics = pathlib.Path(self.env.srcdir) / self.arguments[0]
+        for path in (metrics, dashboard.DASHBOARD):
+            self.env.note_dependency(str(path))
+        try:
+            svg = dashboard.draw(dashboard.DASHBOARD.read_text(encoding="utf-8"),
+                                 metrics.read_text(encoding="utf-8"), self.options["alt"])
+        except dashboard.Bad as bad:
+            raise self.error(f"cannot be drawn: {bad}")
+        return [nodes.raw("", svg, format="html")]
+
+
 def setup(app):
     app.add_directive("abi", Abi)
     app.add_directive("sequence", Sequence)
+    app.add_directive("dashboard", Dashboard)
     app.connect("doctree-read", link_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
