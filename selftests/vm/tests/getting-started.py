@@ -66,8 +66,9 @@ def readme_commands(text):
 
 
 def words(lines):
-    """What of an output counts: all but how many blanks there are."""
-    return [line.split() for line in lines if line.strip()]
+    """What of an output counts: all but how many blanks there are, and the order of lines. RDMA devices are made side by
+    side, and listed in the order in which they came."""
+    return sorted(line.split() for line in lines if line.strip())
 
 
 class Machines:
