@@ -8,8 +8,6 @@
 #include "status.h"
 #include <rtrs/rtrs_format.h>
 
-#define RTRS_STATUS_MASK	((1U << RTRS_IMM_RSP_ERRNO_BITS) - 1)
-
 /**
  * struct rtrs_status_alias - what travels instead of an errno that does not fit
  * @err: kernel-internal errno, positive
@@ -38,21 +36,19 @@ static const struct rtrs_status_alias rtrs_status_aliases[] = {
 };
 
 /**
- * rtrs_status_to_wire() - result of a request as it travels
- * @err: 0 or negative errno
+ * rtrs_status_error_to_wire() - rtrs_status_to_wire() of a failure
+ * @err: not 0
  *
  * Protocol section 3.  A positive value and an errno that is not known are sent as EIO: a failure
  * never turns into a success or into another errno by losing bits.
  *
  * Context: any.
- * Return: 0 .. 511.
+ * Return: 1 .. 511.
  */
-u32 rtrs_status_to_wire(int err)
+u32 rtrs_status_error_to_wire(int err)
 {
 	size_t i;
 
-	if (!err)
-		return 0;
 	if (err > 0)
 		return EIO;
 	if (err >= -(int)RTRS_STATUS_MASK)
@@ -62,17 +58,4 @@ u32 rtrs_status_to_wire(int err)
 			return rtrs_status_aliases[i].wire;
 	return EIO;
 }
-
-/**
- * rtrs_status_from_wire() - result of a request that came in
- * @status: the status; bits above the 9 that travel are ignored
- *
- * Protocol section 3.
- *
- * Context: any.
- * Return: 0 or negative errno, not below -511.
- */
-int rtrs_status_from_wire(u32 status)
-{
-	return -(int)(status & RTRS_STATUS_MASK);
-}
+EXPORT_SYMBOL_GPL(rtrs_status_error_to_wire);
