@@ -523,8 +523,34 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
 				       const struct rtrs_clt_paths *paths, u16 con,
 				       unsigned long *tried);
-void rtrs_clt_mp_sent(struct rtrs_clt_req *req);
-void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered);
+void rtrs_clt_mp_time(struct rtrs_clt_req *req);
+void rtrs_clt_mp_timed(struct rtrs_clt_req *req, bool answered);
+
+/**
+ * rtrs_clt_mp_sent() - take the time of a request, if the policy wants it
+ * @req: the request, about to be posted
+ *
+ * Context: any; its submitter.
+ */
+static inline void rtrs_clt_mp_sent(struct rtrs_clt_req *req)
+{
+	req->sent_ns = 0;
+	if (unlikely(READ_ONCE(req->path->sess->policy) == RTRS_MP_SERVICE_TIME))
+		rtrs_clt_mp_time(req);
+}
+
+/**
+ * rtrs_clt_mp_answered() - the end of rtrs_clt_mp_sent(), if the time was taken
+ * @req: the request
+ * @answered: it was answered on its path, without error
+ *
+ * Context: any; whoever owns the request.
+ */
+static inline void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered)
+{
+	if (unlikely(req->sent_ns))
+		rtrs_clt_mp_timed(req, answered);
+}
 
 /* link.c */
 int rtrs_clt_link_create(struct rtrs_clt_path *path);

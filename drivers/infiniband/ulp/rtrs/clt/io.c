@@ -395,7 +395,7 @@ static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 	return req->nents ? 0 : -EINVAL;
 }
 
-static void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io *io)
+static __always_inline void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io *io)
 {
 	size_t i, off = 0;
 
@@ -441,7 +441,7 @@ static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_cl
  * Send on one path.  RCU read section with the path seen CONNECTED in it: the path's worker waits for a
  * grace period before it takes anything away.
  */
-static int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
+static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
 {
 	struct rtrs_clt_req *req = &path->reqs[io->slot];
 	int ret;
@@ -481,8 +481,11 @@ err_idle:
 	return ret;
 }
 
-/* Send on the path the policy likes best, on the next one if that fails. */
-static int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *io)
+/*
+ * Send on the path the policy likes best, on the next one if that fails.  Inline for the sake of each
+ * request's submitter, who has just put @io together.
+ */
+static __always_inline int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *io)
 {
 	DECLARE_BITMAP(tried, RTRS_MAX_PATHS) = {};
 	struct rtrs_clt_path *path;

@@ -57,34 +57,29 @@ static u32 rtrs_clt_load_age_s(const struct rtrs_clt_load *load)
 }
 
 /**
- * rtrs_clt_mp_sent() - take the time of a request, if the policy wants it
+ * rtrs_clt_mp_time() - take the time of a request
  * @req: the request, about to be posted
  *
  * Context: any; its submitter.
  */
-void rtrs_clt_mp_sent(struct rtrs_clt_req *req)
+void rtrs_clt_mp_time(struct rtrs_clt_req *req)
 {
-	req->sent_ns = 0;
-	if (READ_ONCE(req->path->sess->policy) != RTRS_MP_SERVICE_TIME)
-		return;
 	req->sent_ns = ktime_get_ns();
 	req->sent_inflight = atomic_inc_return(&req->conn->load.inflight);
 }
 
 /**
- * rtrs_clt_mp_answered() - the end of rtrs_clt_mp_sent(), if the time was taken
+ * rtrs_clt_mp_timed() - the end of a request whose time was taken
  * @req: the request
  * @answered: it was answered on its path, without error
  *
  * Context: any; whoever owns the request.
  */
-void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered)
+void rtrs_clt_mp_timed(struct rtrs_clt_req *req, bool answered)
 {
 	struct rtrs_clt_load *load = &req->conn->load;
 	u64 service_ns;
 
-	if (!req->sent_ns)
-		return;
 	atomic_dec(&load->inflight);
 	if (!answered)
 		return;
@@ -123,6 +118,19 @@ static int rtrs_clt_mp_service_time(struct rtrs_clt_sess *sess, const struct rtr
 	return rtrs_mp_better(RTRS_MP_SERVICE_TIME, &cand_b, &cand_a) ? b : a;
 }
 
+/* One of several. */
+static noinline int rtrs_clt_mp_choose(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths,
+				       u16 con, const unsigned long *tried)
+{
+	enum rtrs_mp_policy policy = READ_ONCE(sess->policy);
+
+	if (policy == RTRS_MP_ROUND_ROBIN)
+		return rtrs_clt_mp_from(paths, tried, this_cpu_inc_return(*sess->rr), -1);
+	if (policy == RTRS_MP_SERVICE_TIME)
+		return rtrs_clt_mp_service_time(sess, paths, tried, con);
+	return rtrs_clt_mp_best(policy, paths, tried);
+}
+
 /**
  * rtrs_clt_mp_next() - choose a connected path
  * @sess: the session
@@ -137,15 +145,12 @@ struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
 				       const struct rtrs_clt_paths *paths, u16 con,
 				       unsigned long *tried)
 {
-	enum rtrs_mp_policy policy = READ_ONCE(sess->policy);
 	int i;
 
-	if (policy == RTRS_MP_ROUND_ROBIN)
-		i = rtrs_clt_mp_from(paths, tried, this_cpu_inc_return(*sess->rr), -1);
-	else if (policy == RTRS_MP_SERVICE_TIME)
-		i = rtrs_clt_mp_service_time(sess, paths, tried, con);
+	if (paths->nr == 1)
+		i = rtrs_clt_mp_usable(paths, 0, tried) ? 0 : -1;
 	else
-		i = rtrs_clt_mp_best(policy, paths, tried);
+		i = rtrs_clt_mp_choose(sess, paths, con, tried);
 	if (i < 0)
 		return NULL;
 	__set_bit(i, tried);

@@ -189,7 +189,7 @@ static bool rtrs_conn_has_room(struct rtrs_conn *conn, u32 nr)
 }
 
 /* The caller has seen to it that there is room. */
-static int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct ib_send_wr *first,
+static __always_inline int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct ib_send_wr *first,
 				  struct ib_send_wr *last, u32 nr, bool signal)
 {
 	int ret;
