@@ -40,6 +40,7 @@ CONTENDERS = [
     Contender("nvme-tcp", "stock", "nvme tcp", ("nvme",)),
     Contender("nbd", "stock", "nbd", ("nbd",)),
     Contender("floor", "ours", "floor", ("rtrs_floor",)),
+    Contender("disk", "stock", "nothing", ("brd",)),
 ]
 Load = collections.namedtuple("Load", "name rw bs depth ios")
 LOADS = [

@@ -87,6 +87,11 @@ bench_floor() {
 	modprobe rtrs-floor && echo floor
 }
 
+# bench_nothing: the RAM disk, here
+bench_nothing() {
+	echo /dev/ram0
+}
+
 # bench_counters: packets so far, context switches so far
 bench_counters() {
 	cat /sys/class/net/[cs]1/statistics/tx_packets /proc/stat |
