@@ -150,10 +150,11 @@ def install(tree, debs, command="apt-get -qy install ./*.deb"):
     tree.sh(f"cd /root; apt-get -q update; {command}; rm ./*.deb")
 
 
-def boot(rig, tree, name, release, **options):
-    """A VM of that name which runs what is in the tree now."""
+def boot(rig, tree, name, release, qemu=(), **options):
+    """A VM of that name which runs what is in the tree now. `qemu`: more arguments for it."""
     image = tree.disk(rig.dir / f"{name}.img")
     vm = rig.vm(name, smp=2, drives=[image, *options.pop("drives", [])], start=False,
                 system=Installed(tree, release), **options)
+    vm.qemu += qemu
     vm.start(timeout=BOOT_S)
     return vm

@@ -4,8 +4,8 @@
 
 Debian's ocf-tester finds nothing wrong with it, in either role. Then its actions are called as a cluster does: an
 export moves from one server to the other, and back when that one loses power, while a client writes and verifies; and
-the map moves to another node, which waits until the first one has let go. Documentation/admin-guide/recipes.rst has
-the same with Pacemaker's configuration.
+the map moves to another node, which waits until the first one has let go. pacemaker.py beside this
+has Pacemaker do so.
 """
 # vm: timeout=600 tier=all
 
