@@ -19,11 +19,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import debian
 import hosts
+import page
 import vmlib
 
 PAGE = vmlib.TOP / "Documentation/admin-guide/getting-started.rst"
 README = vmlib.TOP / "README.md"
-PROMPT = re.compile(r"\t(build\$|both#|server#|client#) (.*)")
 SHOWS = re.compile(r"rnbd (list|path list|check|stats)|rdma link$|ls ")
 SHOWN_S = 60
 BOOT_S = debian.BOOT_S
@@ -41,22 +41,6 @@ HOSTS = """127.0.0.1 localhost
 10.1.0.1 storage
 10.2.0.1 storage
 """
-
-
-def commands(text):
-    """[where, command, what it prints] for each line with a prompt."""
-    found = []
-    printed = None
-    for line in text.splitlines():
-        prompt = PROMPT.fullmatch(line)
-        if prompt:
-            printed = []
-            found.append((*prompt.groups(), printed))
-        elif printed is not None and line.startswith("\t"):
-            printed.append(line[1:])
-        else:
-            printed = None
-    return found
 
 
 def readme_commands(text):
@@ -145,8 +129,8 @@ def body(ktap, rig):
                     machines.reboot(name)
                 else:
                     machines.run(name, command, printed)
-    page = [command for _, command, _ in SCRIPT]
-    strange = [line for line in readme_commands(README.read_text()) if line not in page]
+    told = [command for _, command, _ in SCRIPT]
+    strange = [line for line in readme_commands(README.read_text()) if line not in told]
     ktap.equal("README has no other commands", strange, [])
     for name, vm in machines.vms.items():
         ktap.equal(f"{name}: the kernel does not complain", "\n".join(vm.splats()), "")
@@ -157,7 +141,7 @@ def planned():
         len(ADDRESSES) if where == "both#" and not command.startswith("apt ") else 1 for where, command, _ in SCRIPT)
 
 
-SCRIPT = commands(PAGE.read_text())
+SCRIPT = page.commands(PAGE.read_text())
 if os.geteuid():
     print("1..0 # SKIP needs root, for debootstrap and chroot")
     sys.exit(4)
