@@ -91,11 +91,17 @@ static enum status perf_write(const char *what, const char *file, const char *te
 static enum status check_module(void)
 {
 	if (io_exists(PERF_SESSION)) {
-		if (io_writable(PERF_SESSION))
-			return ST_OK;
-		fail(ST_NOT_READY, "no permission to write " PERF_SESSION);
-		detail("next", "run it as root; a kernel that is locked down does not allow it at all");
-		return ST_NOT_READY;
+		if (!io_writable(PERF_SESSION)) {
+			fail(ST_NOT_READY, "no permission to write " PERF_SESSION);
+			detail("next", "run it as root");
+			return ST_NOT_READY;
+		}
+		if (kernel_locked_down()) {
+			fail(ST_NOT_READY, "this kernel is locked down: nobody may write " PERF_SESSION);
+			detail("next", "boot without Secure Boot to measure RTRS; or measure a mapped device, with fio");
+			return ST_NOT_READY;
+		}
+		return ST_OK;
 	}
 	if (io_exists("/sys/module/rtrs_perf_client")) {
 		fail(ST_NOT_READY, "there is no " PERF_DIR);
