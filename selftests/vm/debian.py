@@ -44,6 +44,7 @@ class Installed:
     kcsan = kmemleak = False
     slowness = memory = 1
     cmdline = "root=/dev/vda rw"
+    boot_args = vmlib.kernel_args
 
     def __init__(self, tree, release):
         self.image, self.release = tree.path, release

@@ -304,12 +304,9 @@ class Vm:
         self.qmp_lock = threading.RLock()
 
     def _args(self):
-        args = [QEMU, "-machine", "q35", "-nodefaults", "-no-reboot",
-                "-display", "none", "-smp", str(self.smp),
-                "-m", f"{int(self.mem.removesuffix('M')) * self.system.memory}M",
-                "-kernel", f"{self.system.image}/boot/vmlinuz-{self.system.release}",
-                "-initrd", str(self.system.initrd()),
-                "-append", " ".join([CMDLINE, self.system.cmdline, f"rtrs.host={self.name}", self.append])]
+        args = [QEMU, "-nodefaults", "-no-reboot", "-display", "none", "-smp", str(self.smp),
+                "-m", f"{int(self.mem.removesuffix('M')) * self.system.memory}M"]
+        args += self.system.boot_args(f"rtrs.host={self.name} {self.append}")
         args += accel_args(self.accel) + self.qemu
         if self.interactive:
             args += ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console},logappend=on",
@@ -358,7 +355,8 @@ class Vm:
                 print(f"# {error}; booting again", file=sys.stderr, flush=True)
                 self.judged = self.console.stat().st_size
 
-    def _boot(self, timeout):
+    def launch(self):
+        """Start QEMU, and wait for nothing."""
         agent, agent_fd = socket.socketpair()
         qmp, qmp_fd = socket.socketpair()
         args = self._args() + [
@@ -374,6 +372,9 @@ class Vm:
         agent_fd.close()
         qmp_fd.close()
         self.agent, self.qmp_file = Agent(self, agent), qmp.makefile("rw")
+
+    def _boot(self, timeout):
+        self.launch()
         timeout *= self.system.slowness
         end = clock() + timeout
         while not self.agent.up.wait(0.1):
@@ -548,6 +549,12 @@ def mainline(kver, kind="modules"):
     return subprocess.run(args, check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 
 
+def kernel_args(system, append):
+    """Arguments for QEMU, which loads a system's kernel and initrd itself."""
+    return ["-machine", "q35", "-kernel", f"{system.image}/boot/vmlinuz-{system.release}",
+            "-initrd", str(system.initrd()), "-append", " ".join([CMDLINE, system.cmdline, append])]
+
+
 class System:
     """What a VM boots: a kernel, and modules on top of its own.
 
@@ -556,6 +563,8 @@ class System:
     The kernel's configuration tells whether it looks for bugs (tools/debug-kernel).
     Before it is first booted `modules`, `programs` and `tools` can be added to.
     """
+
+    boot_args = kernel_args
 
     def __init__(self, directory, kver, modules=None):
         release, image = subprocess.run(
