@@ -14,6 +14,9 @@
  */
 #define RTRS_SERVICE_WRS	(2 * RTRS_SERVICE_QUEUE_DEPTH + 2)
 
+/* Sends of a client that have completed, and of which nobody knows until the next one that is signalled. */
+#define RTRS_CLT_UNSIGNALED	64
+
 static_assert(RTRS_MIN_HDR_BYTES > RTRS_MAX_IO_HDR_BYTES);
 
 /**
@@ -105,14 +108,18 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_chunks_per_mr);
  * @queue_depth: slots of the session, at most RTRS_MAX_QUEUE_DEPTH
  * @max_qp_wr: limit of the device
  *
- * Protocol section 2.7.
+ * Protocol section 2.7, where it is the client's own matter.  A request takes three at most: registration,
+ * message, invalidation.  Devices round up to a power of two, and an entry with many SGEs
+ * is a kilobyte: a fourth one per slot would cost 2 MiB for each connection of a usual session.
  *
  * Context: any.
  * Return: number of work requests.
  */
 u32 rtrs_geometry_clt_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr)
 {
-	return min(max_qp_wr, service ? RTRS_SERVICE_WRS : 4 * queue_depth + 1);
+	u32 per_io = 3 * queue_depth + 1 + min_t(u32, queue_depth, RTRS_CLT_UNSIGNALED);
+
+	return min(max_qp_wr, service ? RTRS_SERVICE_WRS : per_io);
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_clt_send_wrs);
 

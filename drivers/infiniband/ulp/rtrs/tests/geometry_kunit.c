@@ -242,12 +242,12 @@ struct wrs_case {
 };
 
 static const struct wrs_case wrs_cases[] = {
-	{ "default", 512, 16384, 1026, 2049, 1537, 1537, 2561, 513 },
+	{ "default", 512, 16384, 1026, 1601, 1537, 1537, 2561, 513 },
 	{ "one slot", 1, 16384, 1026, 5, 4, 4, 6, 2 },
-	{ "largest queue depth", 65535, 0xffffffff, 1026, 262141, 196606, 196606, 327676, 65536 },
+	{ "largest queue depth", 65535, 0xffffffff, 1026, 196670, 196606, 196606, 327676, 65536 },
 	{ "device limit of 1024", 512, 1024, 1024, 1024, 1024, 1024, 1024, 513 },
-	{ "device limit between the queues", 512, 2048, 1026, 2048, 1537, 1537, 2048, 513 },
-	{ "device limit just enough", 512, 2561, 1026, 2049, 1537, 1537, 2561, 513 },
+	{ "device limit between the queues", 512, 2048, 1026, 1601, 1537, 1537, 2048, 513 },
+	{ "device limit just enough", 512, 2561, 1026, 1601, 1537, 1537, 2561, 513 },
 	{ "device limit of 1", 512, 1, 1, 1, 1, 1, 1, 1 },
 	{ "service just fits", 16, 1026, 1026, 65, 49, 49, 81, 17 },
 	{ "service just does not fit", 16, 1025, 1025, 65, 49, 49, 81, 17 },
