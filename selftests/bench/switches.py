@@ -17,7 +17,10 @@ import sys
 import bench
 import figures
 import vmlib
+from contenders import BOOT_TIMEOUT, CONTENDERS, Load
 
+# Switches that two modules have.
+OF_BOTH = ("cq_unbound", "busy_poll_us")
 # What is changed, as (module, parameter, value), or given to the floor as words, and what it is compared with.
 Setting = collections.namedtuple("Setting", "name changes base")
 DEFAULT = "all defaults"
@@ -26,7 +29,7 @@ BOUNCE = "max_bounce_bytes=0"
 
 def one(module, parameter, value="N"):
     """A setting with one switch changed; a name that several modules have is told with the module's."""
-    name = f"{parameter}={value}" if parameter != "cq_unbound" else f"{module}.{parameter}={value}"
+    name = f"{parameter}={value}" if parameter not in OF_BOTH else f"{module}.{parameter}={value}"
     return Setting(name, [(module, parameter, value)], DEFAULT)
 
 
@@ -40,6 +43,8 @@ EACH = [
                                               ("rtrs_client", "remote_invalidate", "N")], BOUNCE),
     one("rtrs_client", "cq_unbound"),
     one("rtrs_server", "cq_unbound"),
+    one("rtrs_client", "busy_poll_us", "100"),
+    one("rtrs_server", "busy_poll_us", "100"),
     one("rtrs_server", "one_message_reads"),
     one("rtrs_server", "batch"),
     one("rtrs_server", "server_time"),
@@ -51,10 +56,10 @@ FLOOR_READ_ONLY = {"inline", "apart", "list"}
 SETTINGS = {"rnbd-n": EACH, "rnbd-y": EACH + ONLY_Y, "floor": FLOOR}
 # What all others are compared with is measured so often, and the median of it is told.
 REPEATS = 3
-LOADS = [bench.Load("read-4k-qd1", "randread", 4096, 1, 300),
-         bench.Load("write-4k-qd1", "randwrite", 4096, 1, 300),
-         bench.Load("read-4k-qd32", "randread", 4096, 32, 640),
-         bench.Load("write-4k-qd32", "randwrite", 4096, 32, 640)]
+LOADS = [Load("read-4k-qd1", "randread", 4096, 1, 300),
+         Load("write-4k-qd1", "randwrite", 4096, 1, 300),
+         Load("read-4k-qd32", "randread", 4096, 32, 640),
+         Load("write-4k-qd32", "randwrite", 4096, 32, 640)]
 MTU = 1500
 RESULTS = vmlib.build_dir() / "bench/switches.json"
 
@@ -135,7 +140,7 @@ class Switches:
         counts = rig.dir / f"{vm.name}.counts"
         vm.qemu = ["-plugin", f"file={self.bench.plugin},out={counts}"]
         try:
-            guest = bench.Guest(vm.start(bench.BOOT_TIMEOUT), counts, contender, MTU)
+            guest = bench.Guest(vm.start(BOOT_TIMEOUT), counts, contender, MTU)
             for setting in in_order(SETTINGS[contender.name]):
                 self.measure(guest, contender.name, setting)
                 self.write()
@@ -162,7 +167,7 @@ class Switches:
 
     def run(self):
         """One VM after the other."""
-        for contender in bench.CONTENDERS:
+        for contender in CONTENDERS:
             if contender.name not in self.options.contenders:
                 continue
             try:

@@ -75,7 +75,7 @@ switched() {
 	esac
 }
 
-ktap_plan 20
+ktap_plan 24
 requires fio
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 1
@@ -95,6 +95,8 @@ for module in rtrs_client rtrs_server; do
 		"parameter max_.*_bytes=131073 is not valid, allowed is 0 to 131072"
 	check_errno "$module: a word" EINVAL "$(echo /sys/module/$module/parameters/max_*_bytes)" many \
 		"parameter max_.*_bytes=many is not valid, allowed is 0 to 131072"
+	check_errno "$module: no longer than it may be" EINVAL "$(param $module busy_poll_us)" 1001 \
+		"parameter busy_poll_us of $module: 1001 is not valid, allowed is 0 to 1000"
 done
 
 check "selective_signal" switched rtrs_core selective_signal N $IOS calls rtrs_conn_send_completed read
@@ -107,6 +109,9 @@ check "remote_invalidate" switched rtrs_client remote_invalidate N $IOS calls rt
 must sysfs_write "$(param rtrs_client max_bounce_bytes)" 131072
 check "cq_unbound of the client" switched rtrs_client cq_unbound N $IOS bound "" read
 check "cq_unbound of the server" switched rtrs_server cq_unbound N $IOS bound "" read
+for module in rtrs_client rtrs_server; do
+	check "busy_poll_us of $module" switched $module busy_poll_us 100 1 calls rtrs_cq_busy_poll read
+done
 check "max_copy_bytes" switched rtrs_server max_copy_bytes 0 $IOS calls rtrs_mr_inv_wr write
 check "implicit_rkey" switched rtrs_server implicit_rkey N $IOS calls rtrs_wire_put_rkey_rsp read
 check "batch" switched rtrs_server batch N less calls rtrs_conn_post_reserved together

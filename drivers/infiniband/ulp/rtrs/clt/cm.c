@@ -29,6 +29,11 @@ static bool rtrs_clt_cq_unbound = true;
 module_param_named(cq_unbound, rtrs_clt_cq_unbound, bool, 0644);
 MODULE_PARM_DESC(cq_unbound, "Handle completions in unbound workers, not in the CPU's own (default: Y)");
 
+static unsigned int rtrs_clt_busy_poll_us;
+module_param_cb(busy_poll_us, &rtrs_cq_busy_poll_ops, &rtrs_clt_busy_poll_us, 0644);
+__MODULE_PARM_TYPE(busy_poll_us, "uint");
+MODULE_PARM_DESC(busy_poll_us, "Look so long for another completion before waiting for one (default: 0)");
+
 /* The device's ack timeout is 4.096 us * 2^n: the least n for at least @ms. */
 static u8 rtrs_clt_ack_timeout(u32 ms)
 {
@@ -112,6 +117,7 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 		.send_sges = max(path->data_sges, 1U) + 1,
 		.vector = cid,
 		.ctx = polled ? RTRS_CQ_DIRECT : ctx,
+		.busy_poll_us = READ_ONCE(rtrs_clt_busy_poll_us),
 		.recv_done = rtrs_clt_recv_done,
 		.send_done = rtrs_clt_send_done,
 	};

@@ -33,6 +33,11 @@ static bool rtrs_srv_cq_unbound = true;
 module_param_named(cq_unbound, rtrs_srv_cq_unbound, bool, 0644);
 MODULE_PARM_DESC(cq_unbound, "Handle completions in unbound workers, not in the CPU's own (default: Y)");
 
+static unsigned int rtrs_srv_busy_poll_us;
+module_param_cb(busy_poll_us, &rtrs_cq_busy_poll_ops, &rtrs_srv_busy_poll_us, 0644);
+__MODULE_PARM_TYPE(busy_poll_us, "uint");
+MODULE_PARM_DESC(busy_poll_us, "Look so long for another completion before waiting for one (default: 0)");
+
 static void rtrs_srv_cm_reject(struct rdma_cm_id *cm_id, int err)
 {
 	const struct rtrs_conn_rsp rsp = { .error = err };
@@ -81,6 +86,7 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 		.send_sges = 1,
 		.vector = conn->conn.cid,
 		.ctx = READ_ONCE(rtrs_srv_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND,
+		.busy_poll_us = READ_ONCE(rtrs_srv_busy_poll_us),
 		.recv_done = rtrs_srv_io_recv_done,
 		.send_done = rtrs_srv_io_send_done,
 		.round_done = rtrs_srv_batch_end,

@@ -25,6 +25,7 @@
  * @send_sges: SGEs per send
  * @vector: completion vector
  * @ctx: where completion handlers run
+ * @busy_poll_us: for how long they are run before somebody has to ask for them (struct rtrs_cq)
  * @recv_done: handler of receives
  * @send_done: handler of failed or signalled sends that bring no handler of their own
  * @round_done: called with the connection after the handlers of what one poll found, may be NULL;
@@ -37,6 +38,7 @@ struct rtrs_conn_attr {
 	u32 send_sges;
 	u32 vector;
 	enum rtrs_cq_ctx ctx;
+	unsigned int busy_poll_us;
 	void (*recv_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void (*send_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void (*round_done)(void *conn);

@@ -8,6 +8,7 @@
 #ifndef _RTRS_CQ_H
 #define _RTRS_CQ_H
 
+#include <linux/moduleparam.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -33,6 +34,10 @@ enum rtrs_cq_ctx {
  * @wq: where @work runs; not with RTRS_CQ_DIRECT, as the next one
  * @work: poll work
  * @wc: completions of one poll batch; owned by the one poller
+ * @busy_poll_us: microseconds for which the work looks for another completion before it ends; not with
+ *	RTRS_CQ_DIRECT
+ * @misses: how often in succession it looked in vain, up to RTRS_CQ_MISSES_MAX; the work's, as the next one
+ * @skip: so many times more it does not look
  * @round_done: called after the handlers of a poll batch, NULL if nobody cares; not with RTRS_CQ_DIRECT
  * @round_arg: what it is called with
  */
@@ -43,9 +48,14 @@ struct rtrs_cq {
 	struct workqueue_struct *wq;
 	struct work_struct work;
 	struct ib_wc wc[RTRS_CQ_BATCH];
+	unsigned int busy_poll_us;
+	unsigned int misses;
+	unsigned int skip;
 	void (*round_done)(void *arg);
 	void *round_arg;
 };
+
+extern const struct kernel_param_ops rtrs_cq_busy_poll_ops;
 
 int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 vector,
 		   enum rtrs_cq_ctx ctx);

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Whose I/O is measured, under which loads, and what they share."""
+
+import argparse
+import collections
+
+import initrd
+
+# Whose modules the VM has, which function of guest.sh sets it up and with what, and how the names
+# of its own modules begin.
+Contender = collections.namedtuple("Contender", "name modules how own")
+RTRS = ("rtrs_", "rnbd_")
+CONTENDERS = [
+    Contender("rnbd-n", "ours", "rnbd always_invalidate=N", RTRS),
+    Contender("rnbd-y", "ours", "rnbd always_invalidate=Y", RTRS),
+    Contender("mainline-n", "mainline", "rnbd always_invalidate=N", RTRS),
+    Contender("mainline-y", "mainline", "rnbd always_invalidate=Y", RTRS),
+    Contender("nvme-rdma", "stock", "nvme rdma", ("nvme",)),
+    Contender("nvme-tcp", "stock", "nvme tcp", ("nvme",)),
+    Contender("nbd", "stock", "nbd", ("nbd",)),
+    Contender("floor", "ours", "floor", ("rtrs_floor",)),
+    Contender("disk", "stock", "nothing", ("brd",)),
+]
+# More where time counts: with one processor it would only be in the way of what it waits for.
+TIMED = [Contender("rnbd-n-busy", "ours", "rnbd_busy always_invalidate=N", RTRS)]
+Load = collections.namedtuple("Load", "name rw bs depth ios jobs", defaults=[1])
+LOADS = [
+    Load("read-4k-qd1", "randread", 4096, 1, 1500),
+    Load("write-4k-qd1", "randwrite", 4096, 1, 1500),
+    Load("read-4k-qd32", "randread", 4096, 32, 3000),
+    Load("write-4k-qd32", "randwrite", 4096, 32, 3000),
+    Load("mixed-16k-4jobs", "randrw", 16384, 8, 1600, 4),
+    Load("seqread-128k-qd4", "read", 131072, 4, 200),
+    Load("seqwrite-128k-qd4", "write", 131072, 4, 200),
+    Load("seqread-1m-qd4", "read", 1048576, 4, 40),
+    Load("seqwrite-1m-qd4", "write", 1048576, 4, 40),
+]
+DISK_MB, BOOT_TIMEOUT = 64, 600
+# What the contenders named stock are, of the kernel and of the host.
+STOCK_MODULES = ["nvme_rdma", "nvmet_rdma", "nvme_tcp", "nvmet_tcp", "nbd"]
+STOCK_TOOLS = ["nbd-server", "nbd-client"]
+
+
+def loads_of(contender, loads):
+    """The floor has one stream of messages, and each of its runs is of reads or of writes."""
+    return [load for load in loads if contender.name != "floor" or load.jobs == 1]
+
+
+def timed(contenders):
+    """Those of them that are a block device elsewhere; and of those for the clock alone, the ones whose like is there."""
+    names = [item.name for item in contenders]
+    return ([item for item in contenders if item.name not in ("floor", "disk")]
+            + [item for item in TIMED if item.name.removesuffix("-busy") in names])
+
+
+def chosen(table, names):
+    """Those of a table with these comma-separated names, or all."""
+    wanted = names.split(",") if names else [item.name for item in table]
+    unknown = set(wanted) - {item.name for item in table}
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are "
+                                         + ", ".join(item.name for item in table))
+    return [item for item in table if item.name in wanted]
+
+
+def add_stock(system, rig):
+    """A system that has the stock contenders."""
+    system.modules += initrd.stock_modules(system.image, rig.release, STOCK_MODULES, rig.dir)
+    system.tools += STOCK_TOOLS
