@@ -4,12 +4,12 @@
 
 For each contender and network MTU a VM boots with one virtual CPU on which an instruction takes
 a nanosecond; client and server both live in it (guest.sh), and a plugin of QEMU counts what runs
-where (plugin.c). Each load runs with n I/Os and with 2n; the difference is what n cost. See
+where (plugin.c). Each load runs with n I/Os and with 2n; the difference is what n cost. After
+that timing.py has the same contenders take turns in one VM, by the clock on the wall. See
 Documentation/performance.rst.
 """
 
 import argparse
-import collections
 import concurrent.futures
 import datetime
 import json
@@ -22,45 +22,18 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "vm")]
 import figures
-import initrd
 import report
 import symbols
+import timing
 import vmlib
+from contenders import BOOT_TIMEOUT, CONTENDERS, DISK_MB, LOADS, add_stock, chosen, loads_of
 
-# Whose modules the VM has, which function of guest.sh sets it up and with what, and how the names
-# of its own modules begin.
-Contender = collections.namedtuple("Contender", "name modules how own")
-RTRS = ("rtrs_", "rnbd_")
-CONTENDERS = [
-    Contender("rnbd-n", "ours", "rnbd always_invalidate=N", RTRS),
-    Contender("rnbd-y", "ours", "rnbd always_invalidate=Y", RTRS),
-    Contender("mainline-n", "mainline", "rnbd always_invalidate=N", RTRS),
-    Contender("mainline-y", "mainline", "rnbd always_invalidate=Y", RTRS),
-    Contender("nvme-rdma", "stock", "nvme rdma", ("nvme",)),
-    Contender("nvme-tcp", "stock", "nvme tcp", ("nvme",)),
-    Contender("nbd", "stock", "nbd", ("nbd",)),
-    Contender("floor", "ours", "floor", ("rtrs_floor",)),
-    Contender("disk", "stock", "nothing", ("brd",)),
-]
-Load = collections.namedtuple("Load", "name rw bs depth ios")
-LOADS = [
-    Load("read-4k-qd1", "randread", 4096, 1, 1500),
-    Load("write-4k-qd1", "randwrite", 4096, 1, 1500),
-    Load("read-4k-qd32", "randread", 4096, 32, 3000),
-    Load("write-4k-qd32", "randwrite", 4096, 32, 3000),
-    Load("seqread-128k-qd4", "read", 131072, 4, 200),
-    Load("seqwrite-128k-qd4", "write", 131072, 4, 200),
-    Load("seqread-1m-qd4", "read", 1048576, 4, 40),
-    Load("seqwrite-1m-qd4", "write", 1048576, 4, 40),
-]
 MTUS = [1500, 9000]
+ROUNDS = 5
 MIN_MTU = 1280          # of IPv6, which lib.sh configures
-MEMORY, DISK_MB = "1024M", 64
+MEMORY = "1024M"
 # Counting is not timing: a busy host may take its time.
-BOOT_TIMEOUT, TIMEOUT = 600, 1200
-# What the contenders named stock are, of the kernel and of the host.
-STOCK_MODULES = ["nvme_rdma", "nvmet_rdma", "nvme_tcp", "nvmet_tcp", "nbd"]
-STOCK_TOOLS = ["nbd-server", "nbd-client"]
+TIMEOUT = 1200
 
 
 class Guest:
@@ -78,7 +51,7 @@ class Guest:
     def once(self, load, ios):
         """What so many I/Os took, and by function."""
         self.counts.unlink(missing_ok=True)
-        words = self.sh(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} "
+        words = self.sh(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} {load.jobs} "
                         + " ".join(self.options)).split()
         return (dict(zip(("nanoseconds", "packets", "switches"), map(float, words))),
                 symbols.by_function(symbols.read_counts(self.counts.read_text()), self.symbols))
@@ -111,8 +84,7 @@ class Bench:
         system = vmlib.System(self.rig.dir, release, modules)
         system.programs.append(self.rig.dir / "count")
         if kind == "stock":
-            system.modules += initrd.stock_modules(system.image, release, STOCK_MODULES, self.rig.dir)
-            system.tools += STOCK_TOOLS
+            add_stock(system, self.rig)
         return system
 
     def say(self, words):
@@ -126,7 +98,7 @@ class Bench:
         vm.qemu = ["-plugin", f"file={self.plugin},out={counts}"]
         try:
             guest = Guest(vm.start(BOOT_TIMEOUT), counts, contender, mtu)
-            for load in self.options.loads:
+            for load in loads_of(contender, self.options.loads):
                 row = {"contender": contender.name, "mtu": mtu, **guest.measure(load)}
                 self.done.setdefault((contender, mtu), []).append(row)
                 self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions per I/O")
@@ -186,16 +158,6 @@ def output(*command):
         return "unknown"
 
 
-def chosen(table, names):
-    """Those of a table with these comma-separated names, or all."""
-    wanted = names.split(",") if names else [item.name for item in table]
-    unknown = set(wanted) - {item.name for item in table}
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are "
-                                         + ", ".join(item.name for item in table))
-    return [item for item in table if item.name in wanted]
-
-
 def build(kver):
     subprocess.run(["make", "-s", "-C", vmlib.TOP, "modules", "test-modules", f"KVER={kver}",
                     f"BUILD={vmlib.build_dir()}"], check=True, stdout=sys.stderr)
@@ -222,7 +184,20 @@ def parse_args(args=None):
     parser.add_argument("--vms", type=int, default=min(2, len(os.sched_getaffinity(0))),
                         help="how many at a time; they do not disturb each other")
     parser.add_argument("--no-build", action="store_true", help="take the modules as they are")
+    parser.add_argument("--no-count", action="store_true", help="only by the clock")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N",
+                        help=f"how often each contender has its turn by the clock (default: {ROUNDS}; 0: not at all)")
     return parser.parse_args(args)
+
+
+def timed(options):
+    """(rows, errors) by the clock on the wall."""
+    if not options.rounds:
+        return [], []
+    with vmlib.Rig(options.kver) as rig:
+        run = timing.Timing(rig, options)
+        run.run()
+        return run.rows(), run.errors
 
 
 def write(results):
@@ -246,8 +221,11 @@ def main():
             build(options.kver)
         with vmlib.Rig(options.kver, "icount") as rig:
             bench = Bench(rig, options)
-            bench.run()
+            if not options.no_count:
+                bench.run()
             results = bench.results()
+        results["timing"], errors = timed(options)
+        results["errors"] += errors
     except subprocess.CalledProcessError as error:
         print(f"bench: failed: {' '.join(map(str, error.cmd))}", file=sys.stderr)
         return 1
@@ -255,9 +233,9 @@ def main():
         print("bench: interrupted", file=sys.stderr)
         return 130
     # Nothing new is no reason to lose the last results.
-    if results["rows"]:
+    if results["rows"] or results["timing"]:
         paths = write(results)
-        print("\n" + figures.text(results["rows"]) + "\n")
+        print("\n" + figures.text(results["rows"], results["timing"]) + "\n")
         print(*paths, sep="\n")
     for error in results["errors"]:
         print(f"bench: {error}", file=sys.stderr)

@@ -6,6 +6,7 @@ of the instructions is whose: modules {name: number}, functions [[module, name, 
 """
 
 import collections
+import statistics
 
 FORMAT = 1
 # In a row, per I/O: name, what it is, decimals, and what one unit of the table is.
@@ -15,6 +16,12 @@ QUANTITIES = [Quantity("instructions", "thousand instructions per I/O", 1, 1000)
               Quantity("idle", "thousand nanoseconds per I/O without anything to do", 1, 1000),
               Quantity("packets", "packets per I/O", 1, 1),
               Quantity("switches", "context switches per I/O", 2, 1)]
+# The same of what was measured by the clock on the wall: medians of all rounds.
+TIMED = [Quantity("iops", "I/Os per second", 0, 1),
+         Quantity("rate", "MB per second", 1, 1e6),
+         Quantity("p50", "microseconds that half of the I/Os took at most", 0, 1000),
+         Quantity("p99", "microseconds that 99 of 100 took at most", 0, 1000),
+         Quantity("p999", "microseconds that 999 of 1000 took at most", 0, 1000)]
 # Less than this part of a figure is the noise of a repeated run.
 NOISE = 0.01
 
@@ -52,6 +59,25 @@ def row(costs, functions, own, most=60):
             "functions": [[*name, round(cost, 1)] for name, cost in kept]}
 
 
+def of_fio(said):
+    """A round by the clock, from fio's JSON with one group of jobs and both directions in one."""
+    job, = said["jobs"]
+    if job["error"]:
+        raise ValueError(f"fio ended with error {job['error']}")
+    mixed = job["mixed"]
+    share = mixed["clat_ns"]["percentile"]
+    return {"iops": mixed["iops"], "rate": mixed["bw_bytes"], "p50": share["50.000000"],
+            "p99": share["99.000000"], "p999": share["99.900000"]}
+
+
+def medians(rounds):
+    """What a row says of its rounds, and how far these are apart: the largest IOPS over the smallest."""
+    iops = [found["iops"] for found in rounds]
+    return {**{quantity.name: round(statistics.median(found[quantity.name] for found in rounds), 1)
+               for quantity in TIMED},
+            "rounds": len(rounds), "spread": round(max(iops) / min(iops), 3)}
+
+
 def rdma_mtu(mtu):
     """The largest that fits into packets of a network, with 84 bytes of headers as rxe counts them."""
     return max(size for size in (256, 512, 1024, 2048, 4096) if size + 84 <= mtu)
@@ -84,13 +110,13 @@ def columns(head, lines):
                      for line in [head, *lines])
 
 
-def text(rows):
+def text(counted, timed):
     """All tables."""
     parts = []
-    for mtu in in_order(row["mtu"] for row in rows):
-        for quantity in QUANTITIES:
-            parts.append(f"MTU {mtu} (RDMA {rdma_mtu(mtu)}), {quantity.words}:\n"
-                         + columns(*grid(rows, mtu, quantity)))
+    for rows, quantities in ((counted, QUANTITIES), (timed, TIMED)):
+        for mtu in in_order(row["mtu"] for row in rows):
+            parts += [f"MTU {mtu} (RDMA {rdma_mtu(mtu)}), {quantity.words}:\n" + columns(*grid(rows, mtu, quantity))
+                      for quantity in quantities]
     return "\n\n".join(parts)
 
 
@@ -99,10 +125,13 @@ def key(row):
 
 
 def compare(old, new):
-    """Text about two results: what they are of, and figures that differ by more than noise."""
+    """Text about two results: what they are of, and figures that differ by more than noise.
+
+    What was measured by the clock on the wall is left out: two runs have two hosts.
+    """
     lines = [f"{name}: {old.get(name)} -> {new.get(name)}"
              for name in in_order([*old, *new])
-             if name not in ("rows", "date", "errors") and old.get(name) != new.get(name)]
+             if name not in ("rows", "timing", "date", "errors") and old.get(name) != new.get(name)]
     before, after = ({key(row): row for row in results["rows"]} for results in (old, new))
     changes = []
     for name in in_order([*before, *after]):

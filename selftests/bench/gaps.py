@@ -110,7 +110,8 @@ class Rounds:
         mended = self.now()
         returned = self.took(mended, back)
         time.sleep(1)
-        return (max((length for _, length in self.probe.of("G", begun)), default=math.inf if math.isinf(returned) else 0),
+        without_any = math.inf if math.isinf(returned) else 0
+        return (max((length for _, length in self.probe.of("G", begun)), default=without_any),
                 len(self.probe.of("E", begun)), returned)
 
     def black_hole(self):

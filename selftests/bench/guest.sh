@@ -6,7 +6,8 @@
 #
 #	LIB_ONLY=1; . /selftests/lib.sh; . /selftests/bench/guest.sh
 #	bench_up 1500 64 rnbd always_invalidate=N		# prints the device
-#	bench_measure read /dev/rnbd0 randread 4096 1 2000	# prints "<nanoseconds> <packets> <switches>"
+#	bench_measure /dev/rnbd0 randread 4096 1 2000 1	# prints "<nanoseconds> <packets> <switches>"
+#	bench_down rnbd						# as before bench_rnbd; network and disk stay
 
 BENCH_CLIENT=10.1.0.1
 BENCH_SERVER=10.1.0.2
@@ -42,6 +43,25 @@ bench_rnbd() {
 	server_load && client_load && lib_topo_nr=1 && map_device bench /dev/ram0
 }
 
+# bench_rnbd_busy [<parameter of rtrs-server>...]: ours, looking for completions for a while before waiting for them
+bench_rnbd_busy() {
+	modprobe rtrs-server busy_poll_us=100 "$@" && modprobe rtrs-client busy_poll_us=100 && bench_rnbd
+}
+
+# bench_mainline [<parameter of rtrs-server>...]: mainline's modules, which the host has put there, where modprobe finds
+# ours
+bench_mainline() {
+	local module
+	modprobe -a rdma_cm ib_core &&
+	for module in rtrs-core rtrs-server rnbd-server rtrs-client rnbd-client; do
+		if [ $module = rtrs-server ]; then
+			insmod /mainline/$module.ko "$@"
+		else
+			insmod /mainline/$module.ko
+		fi || return 1
+	done && lib_topo_nr=1 && map_device bench /dev/ram0
+}
+
 # bench_switch <device> [<module> <parameter> <value>]...: map it again with these switches changed, and all
 # others as they were at first; prints the device
 bench_switch() {
@@ -59,7 +79,7 @@ bench_switch() {
 	lib_topo_nr=1 && map_device bench /dev/ram0
 }
 
-# bench_nvme rdma|tcp
+# bench_nvme rdma|tcp; there is one controller at most
 bench_nvme() {
 	local port=$NVMET/ports/1 subsys=$NVMET/subsystems/$BENCH_NQN
 	modprobe -a nvmet "nvmet-$1" "nvme-$1" && mkdir "$subsys" &&
@@ -70,16 +90,51 @@ bench_nvme() {
 	ln -s "$subsys" "$port/subsystems/" &&
 	echo "transport=$1,traddr=$BENCH_SERVER,trsvcid=4420,host_traddr=$BENCH_CLIENT,nqn=$BENCH_NQN" \
 		>/dev/nvme-fabrics &&
-	wait_for 20 test -b /dev/nvme0n1 && echo /dev/nvme0n1
+	wait_for 20 bench_node '/dev/nvme?n1' && bench_node '/dev/nvme?n1'
+}
+
+# bench_node <pattern>: prints the block device of that name
+bench_node() {
+	local node
+	for node in $1; do
+		[ -b "$node" ] && echo "$node"
+	done
+}
+
+bench_nvme_down() {
+	local ctl
+	for ctl in /sys/class/nvme/nvme*/delete_controller; do
+		echo 1 >"$ctl" || return 1
+	done
+	rm "$NVMET/ports/1/subsystems/$BENCH_NQN" && rmdir $NVMET/ports/1 &&
+	rmdir "$NVMET/subsystems/$BENCH_NQN/namespaces/1" "$NVMET/subsystems/$BENCH_NQN"
 }
 
 # bench_nbd: the server is a process
 bench_nbd() {
 	modprobe nbd nbds_max=1 &&
 	printf '[generic]\n[bench]\nexportname = /dev/ram0\n' >/tmp/nbd.conf &&
-	nbd-server -C /tmp/nbd.conf "$BENCH_SERVER@10809" >&2 &&
+	nbd-server -C /tmp/nbd.conf -p /tmp/nbd.pid "$BENCH_SERVER@10809" >&2 &&
 	wait_for 20 nbd-client -N bench $BENCH_SERVER 10809 /dev/nbd0 &&
 	wait_for 20 test "$(blockdev --getsize64 /dev/nbd0)" -gt 0 && echo /dev/nbd0
+}
+
+bench_nbd_down() {
+	local pid
+	pid=$(cat /tmp/nbd.pid) && nbd-client -d /dev/nbd0 >&2 && kill "$pid" && wait_for 20 pid_gone "$pid" &&
+	wait_for 20 module_gone nbd
+}
+
+pid_gone() {
+	[ ! -d "/proc/$1" ]
+}
+
+# bench_down <contender>: undo what it did
+bench_down() {
+	case "$1" in
+	rnbd | rnbd_busy | mainline) rtrs_unload ;;
+	*) "bench_$1_down" ;;
+	esac
 }
 
 # bench_floor: no block device at all, messages only
@@ -98,8 +153,8 @@ bench_counters() {
 		awk 'NF == 1 { packets += $1 } $1 == "ctxt" { print packets, $2 }'
 }
 
-# bench_measure <device> <fio's rw> <block size> <depth> <I/Os> [<option of the floor>...]: prints the nanoseconds, packets
-# and context switches of all of them; the plugin counts instructions
+# bench_measure <device> <fio's rw> <block size> <depth> <I/Os> <jobs> [<option of the floor>...]: prints the
+# nanoseconds, packets and context switches of all of them; the plugin counts instructions
 bench_measure() {
 	local before ns how=fio
 	[ "$1" != floor ] || how=floor
@@ -111,21 +166,28 @@ bench_measure() {
 # bench_by_fio: as bench_measure, prints fio's time, which is in milliseconds
 bench_by_fio() {
 	count fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" \
-		--iodepth="$4" --number_ios="$5" --io_size=100G --norandommap --randrepeat=1 \
-		--output-format=terse --output=/tmp/fio.out || {
+		--iodepth="$4" --number_ios=$(($5 / $6)) --numjobs="$6" --io_size=100G --norandommap --randrepeat=1 \
+		--group_reporting --output-format=terse --output=/tmp/fio.out || {
 		cat /tmp/fio.out >&2
 		return 1
 	}
 	awk -F ';' -v kb=$(($3 * $5 / 1024)) '
-		/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 + $50); found = 1 }
+		/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 > $50 ? $9 : $50); found = 1 }
 		END { if (!found) { print "fio did not move " kb " kB" >"/dev/stderr"; exit 1 } }' /tmp/fio.out
 }
 
 # bench_by_floor: as bench_measure, prints the module's time
 bench_by_floor() {
 	local run="$DEBUGFS/rtrs-floor/run"
-	local rw="${2#rand}"
-	shift 2
-	echo "$BENCH_CLIENT $BENCH_SERVER $rw $*" >/tmp/floor &&
+	local rw="${2#rand}" bs="$3" depth="$4" ios="$5"
+	shift 6
+	echo "$BENCH_CLIENT $BENCH_SERVER $rw $bs $depth $ios $*" >/tmp/floor &&
 	count dd if=/tmp/floor of="$run" bs=4k conv=notrunc status=none && cat "$run"
+}
+
+# bench_time <device> <fio's rw> <block size> <depth> <jobs> <seconds>: prints what fio says of that time, as JSON
+bench_time() {
+	fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" --iodepth="$4" --numjobs="$5" \
+		--time_based --runtime="$6" --norandommap --randrepeat=1 --group_reporting --unified_rw_reporting=mixed \
+		--percentile_list=50:99:99.9 --output-format=json
 }

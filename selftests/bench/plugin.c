@@ -8,9 +8,11 @@
  * first sets all counters to zero, the second has them written to the file given as out=, a line
  * "<address, hexadecimal> <instructions>" each.
  *
- * Counters are not atomic: for one virtual CPU.
+ * With several virtual CPUs, which run at a time, each has counters of its own. A mark of one of them does not
+ * stop the others: what they are in the middle of may be counted or not.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -36,6 +38,8 @@ enum { CALLBACK_NO_REGS = 0 };
 
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*cb)(uint64_t id, struct qemu_plugin_tb *tb));
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, int op, void *counter, uint64_t add);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void (*cb)(unsigned int cpu, void *data),
+					  int flags, void *data);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    void (*cb)(unsigned int cpu, void *data), int flags, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
@@ -48,12 +52,20 @@ EXPORT int qemu_plugin_version = 1;
 
 struct block {
 	uint64_t addr;
-	uint64_t count;
 	struct block *next;
+	uint64_t count[];	/* one for each virtual CPU */
+};
+
+/* A translated block, as with several virtual CPUs it is counted. */
+struct run {
+	struct block *block;
+	uint64_t instructions;
 };
 
 #define BUCKETS (1 << 16)
 static struct block *buckets[BUCKETS];
+static pthread_mutex_t buckets_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int nr_cpus;
 static const char *out_path;
 
 /* nopl 0x52545201(%rax), nopl 0x52545202(%rax) */
@@ -66,6 +78,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
+/* Under buckets_lock. */
 static struct block *block_of(uint64_t addr)
 {
 	struct block **bucket, *block;
@@ -77,7 +90,7 @@ static struct block *block_of(uint64_t addr)
 	for (block = *bucket; block; block = block->next)
 		if (block->addr == addr)
 			return block;
-	block = calloc(1, sizeof(*block));
+	block = calloc(1, sizeof(*block) + nr_cpus * sizeof(*block->count));
 	if (!block)
 		fail("plugin");
 	block->addr = addr;
@@ -93,9 +106,21 @@ static void start(unsigned int cpu, void *data)
 
 	(void)cpu;
 	(void)data;
+	pthread_mutex_lock(&buckets_lock);
 	for (i = 0; i < BUCKETS; i++)
 		for (block = buckets[i]; block; block = block->next)
-			block->count = 0;
+			memset(block->count, 0, nr_cpus * sizeof(*block->count));
+	pthread_mutex_unlock(&buckets_lock);
+}
+
+static uint64_t sum(const struct block *block)
+{
+	uint64_t count = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		count += block->count[cpu];
+	return count;
 }
 
 static void end(unsigned int cpu, void *data)
@@ -108,10 +133,12 @@ static void end(unsigned int cpu, void *data)
 	(void)data;
 	if (!out)
 		fail(out_path);
+	pthread_mutex_lock(&buckets_lock);
 	for (i = 0; i < BUCKETS; i++)
 		for (block = buckets[i]; block; block = block->next)
-			if (block->count)
-				fprintf(out, "%" PRIx64 " %" PRIu64 "\n", block->addr, block->count);
+			if (sum(block))
+				fprintf(out, "%" PRIx64 " %" PRIu64 "\n", block->addr, sum(block));
+	pthread_mutex_unlock(&buckets_lock);
 	if (fclose(out))
 		fail(out_path);
 }
@@ -122,13 +149,40 @@ static bool is_mark(const struct qemu_plugin_insn *insn, const unsigned char *ma
 	       !memcmp(qemu_plugin_insn_data(insn), mark, sizeof(mark_start));
 }
 
+static void ran(unsigned int cpu, void *data)
+{
+	const struct run *run = data;
+
+	run->block->count[cpu] += run->instructions;
+}
+
+static void count(struct qemu_plugin_tb *tb, uint64_t instructions)
+{
+	struct block *block;
+	struct run *run;
+
+	pthread_mutex_lock(&buckets_lock);
+	block = block_of(qemu_plugin_tb_vaddr(tb));
+	pthread_mutex_unlock(&buckets_lock);
+	if (nr_cpus == 1) {
+		qemu_plugin_register_vcpu_tb_exec_inline(tb, INLINE_ADD_U64, &block->count[0], instructions);
+		return;
+	}
+	/* Stays for ever, as the translation may. */
+	run = malloc(sizeof(*run));
+	if (!run)
+		fail("plugin");
+	run->block = block;
+	run->instructions = instructions;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, ran, CALLBACK_NO_REGS, run);
+}
+
 static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	size_t nr = qemu_plugin_tb_n_insns(tb), i;
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_inline(tb, INLINE_ADD_U64,
-						 &block_of(qemu_plugin_tb_vaddr(tb))->count, nr);
+	count(tb, nr);
 	for (i = 0; i < nr; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
@@ -148,6 +202,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct plugin_info *info, int 
 	out_path = strdup(argv[0] + 4);
 	if (!out_path)
 		return 1;
+	nr_cpus = info->max_cpus;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }

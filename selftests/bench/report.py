@@ -81,6 +81,53 @@ def functions(row):
             + table(["function", "module", "instructions per I/O", "part"], lines) + "</details>")
 
 
+def timed_bar(row, top, scale):
+    """One contender by the clock: I/Os per second."""
+    width = row["iops"] * scale
+    return (f'<text x="{LABEL - 6}" y="{top + 16}" text-anchor="end">{html.escape(row["contender"])}</text>'
+            f'<rect x="{LABEL}" y="{top + 3}" width="{width:.1f}" height="{ROW - 6}" fill="{PARTS["own"][1]}"/>'
+            f'<text x="{LABEL + width + 5:.1f}" y="{top + 16}">{row["iops"]:.0f}</text>')
+
+
+def percentiles(row, top, scale):
+    """One contender by the clock: a line from what half of the I/Os took to what 999 of 1000 took."""
+    left, dot, right = (LABEL + row[name] * scale for name in ("p50", "p99", "p999"))
+    words = ", ".join(f"{name} {row[name] / 1000:.0f} us" for name in ("p50", "p99", "p999"))
+    middle = top + ROW / 2
+    return (f'<text x="{LABEL - 6}" y="{top + 16}" text-anchor="end">{html.escape(row["contender"])}</text>'
+            f'<g stroke="{PARTS["kernel"][1]}" stroke-width="2" fill="{PARTS["own"][1]}">'
+            f'<title>{html.escape(words)}</title>'
+            f'<line x1="{left:.1f}" y1="{middle}" x2="{right:.1f}" y2="{middle}"/>'
+            f'<line x1="{left:.1f}" y1="{middle - 6}" x2="{left:.1f}" y2="{middle + 6}"/>'
+            f'<circle cx="{dot:.1f}" cy="{middle}" r="4" stroke="none"/></g>'
+            f'<text x="{right + 8:.1f}" y="{top + 16}">{row["p99"] / 1000:.0f}</text>')
+
+
+def timed_chart(rows, draw, most, words):
+    """The contenders under one load by the clock."""
+    scale = BAR / max(row[most] for row in rows)
+    lines = "".join(draw(row, at * ROW, scale) for at, row in enumerate(rows))
+    return (f'<figure><figcaption>{html.escape(rows[0]["load"])}: {words}</figcaption>'
+            f'<svg width="{WIDTH}" height="{ROW * len(rows)}" role="img">{lines}</svg></figure>')
+
+
+def timed(rows, mtu):
+    """Charts and tables of what was measured by the clock."""
+    rows = [row for row in rows if row["mtu"] == mtu]
+    text = [f"<h2>By the clock, MTU {mtu} (RDMA {figures.rdma_mtu(mtu)})</h2>",
+            "<p>Two virtual CPUs, one boot, the contenders in turns; medians of all rounds. Each chart has a scale of "
+            "its own.</p>", '<div class="charts">']
+    for load in figures.in_order(row["load"] for row in rows):
+        of_load = [row for row in rows if row["load"] == load]
+        text += [timed_chart(of_load, timed_bar, "iops", "I/Os per second"),
+                 timed_chart(of_load, percentiles, "p999",
+                             "microseconds of half, 99 of 100 (dot, number), 999 of 1000")]
+    text.append("</div>")
+    for quantity in figures.TIMED:
+        text += [f"<h3>{html.escape(quantity.words)}</h3>", table(*figures.grid(rows, mtu, quantity))]
+    return "\n".join(text)
+
+
 def network(rows, mtu):
     """Charts and tables of one MTU."""
     rows = [row for row in rows if row["mtu"] == mtu]
@@ -101,7 +148,7 @@ def page(results):
     facts = [[name, results[name]] for name in ("date", "source", "kernel", "qemu", "fio")]
     facts += [[name, how] for name, how in results["settings"]["contenders"].items()]
     errors = "".join(f"<pre>{html.escape(error)}</pre>" for error in results["errors"])
-    mtus = figures.in_order(row["mtu"] for row in results["rows"])
+    mtus, timed_mtus = (figures.in_order(row["mtu"] for row in results[kind]) for kind in ("rows", "timing"))
     return "\n".join([
         '<!DOCTYPE html>', "<!-- SPDX-License-Identifier: GPL-2.0-only -->",
         f'<html lang="en"><meta charset="utf-8"><title>Instructions per I/O</title><style>{STYLE}</style>',
@@ -109,4 +156,5 @@ def page(results):
         "<p>Client and server on one virtual CPU, RDMA emulated by rdma_rxe. "
         "Documentation/performance.rst says how to read this.</p>",
         table(["of", ""], facts), errors, f'<p class="legend">{legend}</p>',
-        *(network(results["rows"], mtu) for mtu in mtus), "</html>", ""])
+        *(network(results["rows"], mtu) for mtu in mtus),
+        *(timed(results["timing"], mtu) for mtu in timed_mtus), "</html>", ""])

@@ -19,8 +19,13 @@ def row(contender, load, instructions, mtu=1500):
             "idle": 0, "packets": 8.04, "switches": 0.125}
 
 
+def timed(contender, load, iops, mtu=1500):
+    return {"contender": contender, "mtu": mtu, "load": load, "iops": iops, "rate": 4096 * iops,
+            "p50": 210000, "p99": 330000, "p999": 990000, "rounds": 3, "spread": 1.1}
+
+
 def results(*rows, **more):
-    return {"format": 1, "date": "today", "kernel": "6.12", "errors": [], "rows": list(rows), **more}
+    return {"format": 1, "date": "today", "kernel": "6.12", "errors": [], "rows": list(rows), "timing": [], **more}
 
 
 class PerIo(unittest.TestCase):
@@ -33,6 +38,22 @@ class PerIo(unittest.TestCase):
     def test_nothing_to_take_a_difference_of(self):
         with self.assertRaises(ValueError):
             figures.per_io({"a": 1}, {"a": 2}, 0)
+
+
+class Timed(unittest.TestCase):
+    @staticmethod
+    def round(iops, error=0):
+        return figures.of_fio({"jobs": [{"error": error, "mixed": {
+            "iops": iops, "bw_bytes": 4096 * iops,
+            "clat_ns": {"percentile": {"50.000000": 10 * iops, "99.000000": 20, "99.900000": 30}}}}]})
+
+    def test_medians_of_the_rounds(self):
+        self.assertEqual(figures.medians([self.round(iops) for iops in (100, 400, 200)]),
+                         {"iops": 200, "rate": 819200, "p50": 2000, "p99": 20, "p999": 30, "rounds": 3, "spread": 4})
+
+    def test_what_fio_could_not_do_is_no_figure(self):
+        with self.assertRaises(ValueError):
+            self.round(100, error=5)
 
 
 class Row(unittest.TestCase):
@@ -96,11 +117,12 @@ class Tables(unittest.TestCase):
                          "name      x\na      10.0\nbcdef     -")
 
     def test_text_has_every_mtu_and_quantity(self):
-        text = figures.text(self.ROWS)
+        text = figures.text(self.ROWS, [timed("a", "read", 1234)])
         for words in ("MTU 1500 (RDMA 1024), thousand instructions per I/O:",
-                      "MTU 9000 (RDMA 4096), packets per I/O:", "2.5", "0.12"):
+                      "MTU 9000 (RDMA 4096), packets per I/O:", "2.5", "0.12",
+                      "MTU 1500 (RDMA 1024), I/Os per second:", "1234", "330"):
             self.assertIn(words, text)
-        self.assertEqual(text.count("MTU "), 2 * len(figures.QUANTITIES))
+        self.assertEqual(text.count("MTU "), 2 * len(figures.QUANTITIES) + len(figures.TIMED))
 
 
 class Compare(unittest.TestCase):
@@ -122,7 +144,8 @@ class Compare(unittest.TestCase):
             "2 differ, 0 within 1 %"])
 
     def test_noise_is_no_difference(self):
-        new = results(row("a", "read", 100900), row("a", "write", 99100), row("a", "gone", 1))
+        new = results(row("a", "read", 100900), row("a", "write", 99100), row("a", "gone", 1),
+                      timing=[timed("a", "read", 50)])
         self.assertEqual(figures.compare(self.OLD, new), "0 differ, 3 within 1 %")
 
 
@@ -198,14 +221,15 @@ class Report(unittest.TestCase):
 
     def test_page(self):
         page = report.page(results(self.row("a", "read"), self.row("b&c", "read"), self.row("a", "write"),
+                                   timing=[timed("a", "read", 777), timed("b&c", "read", 888)],
                                    source="v1", qemu="7.2", fio="3.33", errors=["<lost>"],
                                    settings={"contenders": {"a": "ours: a"}}))
         tags = Tags(page)
         self.assertEqual((tags.open, tags.wrong, tags.links), ([], [], []))
         text = "".join(tags.text)
-        for words in ("a<b", "b&c mtu=1500 read", "<lost>", "MTU 1500 (RDMA 1024)", "80.5"):
+        for words in ("a<b", "b&c mtu=1500 read", "<lost>", "MTU 1500 (RDMA 1024)", "80.5", "888", "330"):
             self.assertIn(words, text)
-        self.assertEqual(page.count("<svg"), 2)
+        self.assertEqual(page.count("<svg"), 4)
 
 
 if __name__ == "__main__":

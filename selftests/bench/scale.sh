@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2034 # read by lib.sh
+#
+# scale.sh - what a VM of scale.py does, on top of lib.sh and guest.sh
+
+SCALE_SESSIONS=64
+TRACEFS=/sys/kernel/tracing
+
+# scale_up <networks> [<parameter of rtrs-server>...]: so many networks as of bench_net, a RAM disk for each
+# session, the modules; nothing is mapped
+scale_up() {
+	local n=1 nr="$1"
+	shift
+	modprobe crc32_pclmul && topo_modules && topo_local_table_last || return 1
+	while [ $n -le "$nr" ]; do
+		ip link add c$n mtu 1500 type veth peer name s$n mtu 1500 && topo_ends_up $n &&
+		wait_for 20 topo_gid_there rxe_c$n $n && wait_for 20 topo_gid_there rxe_s$n $n || return 1
+		[ "$(nproc)" = 1 ] || topo_keep_order c$n s$n || return 1
+		n=$((n + 1))
+	done
+	modprobe brd rd_nr=$SCALE_SESSIONS rd_size=1024 || return 1
+	for n in $(seq 0 $((SCALE_SESSIONS - 1))); do
+		dd if=/dev/urandom of=/dev/ram"$n" bs=1M count=1 oflag=direct status=none || return 1
+	done
+	RTRS_SERVER_OPTS="$*"
+	server_load && client_load
+}
+
+# scale_map <first session> <last> <paths> [<option>...]: map a disk over a session of its own each, all at
+# the same time; prints the milliseconds it took
+scale_map() {
+	local n="$1" last="$2" paths="$3" begun pids='' failed=''
+	shift 3
+	begun=$(uptime_ms)
+	while [ "$n" -le "$last" ]; do
+		echo "$(map_line "s$n" "/dev/ram$((n - 1))" 1 "$paths") $*" >$CLT_CTL/map_device 2>/tmp/"map.$n" &
+		pids="$pids $!"
+		n=$((n + 1))
+	done
+	for n in $pids; do
+		wait "$n" || failed=y
+	done
+	echo $(($(uptime_ms) - begun))
+	[ -z "$failed" ] || {
+		cat /tmp/map.* >&2
+		dmesg | grep -E 'rtrs|rnbd' | tail -n 20 >&2
+		return 1
+	}
+}
+
+# scale_unmap <first session> <last>
+scale_unmap() {
+	local n
+	for n in $(seq "$1" "$2"); do
+		unmap_device "$(mapped_node "s$n" "/dev/ram$((n - 1))")" || return 1
+	done
+}
+
+# scale_load <I/Os> <sessions> <fio option>...: so many over all of them in turn, counted
+scale_load() {
+	local ios="$1" n=2 nr="$2" files
+	shift 2
+	files=$(mapped_node s1 /dev/ram0) || return 1
+	while [ $n -le "$nr" ]; do
+		files="$files:$(mapped_node s$n "/dev/ram$((n - 1))")" || return 1
+		n=$((n + 1))
+	done
+	count fio --name=scale --filename="$files" --direct=1 --ioengine=libaio --bs=4k --number_ios="$ios" --io_size=100G \
+		--norandommap --randrepeat=1 --group_reporting --output=/tmp/fio.out "$@" || {
+		cat /tmp/fio.out >&2
+		return 1
+	}
+}
+
+# scale_used: kB of memory in use, kB of these in slabs, then how many there are of each kind of verbs object
+scale_used() {
+	mem_used
+	awk '/^Slab/ { print $2 }' /proc/meminfo
+	rdma resource show | awk '{ for (i = 2; i < NF; i++) if ($i ~ /^(pd|cq|qp|mr)$/) sum[$i] += $(i + 1) }
+				  END { print sum["pd"] + 0, sum["cq"] + 0, sum["qp"] + 0, sum["mr"] + 0 }'
+}
+
+# scale_contention on|off: count each wait for a lock, by who waited; "off" prints the counts
+scale_contention() {
+	local event=$TRACEFS/events/lock/contention_begin
+	if [ "$1" = on ]; then
+		mountpoint -q $TRACEFS || mount -t tracefs tracefs $TRACEFS || return 1
+		echo 'hist:keys=stacktrace:size=8192' >$event/trigger
+	else
+		cat $event/hist && echo '!hist:keys=stacktrace:size=8192' >$event/trigger
+	fi
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""I/Os per second and latencies, by the clock on the wall.
+
+One VM with two virtual CPUs boots once, and the contenders take turns in it: the host is never
+the same for long, so only what was measured within a round can be compared, and the median of the
+rounds is told. Client and server live in that VM, as in the counted part.
+"""
+
+import json
+import pathlib
+import subprocess
+
+import figures
+import vmlib
+from contenders import BOOT_TIMEOUT, DISK_MB, add_stock, timed
+
+PROCESSORS, MEMORY = 2, "1536M"
+SECONDS = 1             # per load and round; fio's start takes as long
+TIMEOUT = 120
+
+
+class Timing:
+    """One run of all rounds."""
+
+    def __init__(self, rig, options):
+        self.rig, self.options = rig, options
+        self.contenders = timed(options.contenders)
+        self.found, self.errors = {}, []
+
+    def system(self):
+        """Modules of ours where modprobe finds them, and what the stock contenders need."""
+        system = vmlib.System(self.rig.dir, self.rig.release)
+        add_stock(system, self.rig)
+        return system
+
+    def start(self, mtu):
+        vm = self.rig.vm(f"timing-{mtu}", smp=PROCESSORS, mem=MEMORY, start=False, system=self.system())
+        vm.start(BOOT_TIMEOUT)
+        vm.run("mkdir /mainline", check=True)
+        for module in pathlib.Path(vmlib.mainline(self.rig.release)).glob("*.ko"):
+            vm.push(module, f"/mainline/{module.name}")
+        # What is sent in order is to arrive in order, which with several processors it else does not.
+        self.sh(vm, f"bench_net {mtu} && topo_keep_order c1 s1 && bench_disk {DISK_MB}")
+        return vm
+
+    @staticmethod
+    def sh(vm, command):
+        return vm.lib(f". /selftests/bench/guest.sh; {command}", TIMEOUT, check=True).out.strip()
+
+    def turn(self, vm, contender, mtu):
+        """One contender, once, under all loads."""
+        how, _, arguments = contender.how.partition(" ")
+        if contender.modules == "mainline":
+            how = "mainline"
+        device = self.sh(vm, f"bench_{how} {arguments}").splitlines()[-1]
+        for load in self.options.loads:
+            said = self.sh(vm, f"bench_time {device} {load.rw} {load.bs} {load.depth} {load.jobs} {SECONDS}")
+            self.found.setdefault((mtu, contender.name, load.name), []).append(figures.of_fio(json.loads(said)))
+        self.sh(vm, f"bench_down {how}")
+
+    def rounds(self, mtu):
+        vm = self.start(mtu)
+        try:
+            for number in range(self.options.rounds):
+                # Nobody always comes after the same one.
+                for contender in self.contenders if number % 2 else self.contenders[::-1]:
+                    self.turn(vm, contender, mtu)
+                print(f"round {number + 1} of {self.options.rounds} by the clock, MTU {mtu}", flush=True)
+            splats = vm.splats()
+        finally:
+            vm.kill()
+        if splats:
+            raise vmlib.Error("the kernel complained:\n" + "\n".join(splats))
+
+    def run(self):
+        # What a large packet saves is a matter of work, which the counted part shows.
+        mtu = self.options.mtus[0]
+        try:
+            self.rounds(mtu)
+        except (vmlib.Error, OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+            self.errors.append(f"by the clock, MTU {mtu}: {error}")
+
+    def rows(self):
+        """In the order of the tables, not that of the turns."""
+        names = [item.name for item in self.contenders]
+        return [{"contender": contender, "mtu": mtu, "load": load, **figures.medians(rounds)}
+                for (mtu, contender, load), rounds in sorted(self.found.items(),
+                                                             key=lambda item: names.index(item[0][1]))]
