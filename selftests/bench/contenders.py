@@ -47,7 +47,7 @@ def loads_of(contender, loads):
 
 
 def timed(contenders):
-    """Those of them that are a block device elsewhere; and of those for the clock alone, the ones whose like is there."""
+    """Those of them that are a block device elsewhere, and what is for the clock alone if its like is among them."""
     names = [item.name for item in contenders]
     return ([item for item in contenders if item.name not in ("floor", "disk")]
             + [item for item in TIMED if item.name.removesuffix("-busy") in names])

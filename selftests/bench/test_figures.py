@@ -8,8 +8,10 @@ import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "vm"))
+import contenders
 import figures
 import report
+import scale
 import switches
 import symbols
 
@@ -184,6 +186,58 @@ class Switches(unittest.TestCase):
             self.assertEqual(len(set(names)), len(names))
             for at, setting in enumerate(settings):
                 self.assertTrue(setting.base in names[:at] if setting.changes else setting.base is None)
+
+
+class Scale(unittest.TestCase):
+    HIST = """\
+# event histogram
+#
+# trigger info: hist:keys=common_stacktrace:vals=hitcount:sort=hitcount:size=8192 [active]
+#
+
+{ common_stacktrace:
+         __traceiter_contention_begin+0x4e/0x90
+         native_queued_spin_lock_slowpath+0x1c3/0x2e0
+         _raw_spin_lock_irqsave+0x49/0x50
+         rtrs_conn_post+0x2f/0x110 [rtrs_core]
+         rtrs_clt_send_on+0x5/0x10 [rtrs_client]
+} hitcount:          3
+{ common_stacktrace:
+         native_queued_spin_lock_slowpath+0x1c3/0x2e0
+         _raw_spin_lock+0x49/0x50
+         try_to_wake_up+0x90/0x600
+         rtrs_conn_post+0x2f/0x110 [rtrs_core]
+} hitcount:         40
+
+Totals:
+    Hits: 43
+    Entries: 2
+    Dropped: 0
+"""
+
+    def test_a_wait_is_whose_lock_function_was_called_by(self):
+        self.assertEqual(scale.waits(self.HIST), {"rtrs_core": 3, "kernel": 40})
+        self.assertEqual(scale.own(scale.waits(self.HIST)), 3)
+
+    def test_what_one_more_costs(self):
+        self.assertEqual(scale.slope([1, 4], {1: {"qp": 4}, 4: {"qp": 34}}, "qp"), 10)
+
+    def test_tables_only_of_what_was_measured(self):
+        rows = [{"part": "paths", "contender": "ours", "at": 8, "load": "randread", "instructions": 98765, "own": 2345},
+                {"part": "memory", "contender": "ours", "at": "another path", "memory": 2048, "slab": 512,
+                 "pd": 1, "cq": 2, "qp": 3, "mr": 4}]
+        first, second = scale.text(rows).split("\n\n")
+        self.assertEqual(first.splitlines()[1].split(), ["ours", "randread", "8", "98.8", "2.35"])
+        self.assertEqual(second.splitlines()[1].split(),
+                         ["ours", "another", "path", "2.00", "0.50", "1.0", "2.0", "3.0", "4.0"])
+
+
+class Contenders(unittest.TestCase):
+    def test_by_the_clock_only_what_is_elsewhere(self):
+        names = [item.name for item in contenders.timed(contenders.CONTENDERS)]
+        self.assertEqual(names, ["rnbd-n", "rnbd-y", "mainline-n", "mainline-y", "nvme-rdma", "nvme-tcp", "nbd",
+                                 "rnbd-n-busy"])
+        self.assertEqual([item.name for item in contenders.timed(contenders.CONTENDERS[2:3])], ["mainline-n"])
 
 
 class Tags(html.parser.HTMLParser):
