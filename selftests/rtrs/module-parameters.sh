@@ -46,7 +46,7 @@ loads() {
 	[ "$1" = rnbd-server ] || module_gone rtrs-server
 }
 
-ktap_plan 35
+ktap_plan 43
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 1
 defer rtrs_unload
@@ -57,11 +57,12 @@ must client_load
 must modprobe rtrs-server
 check_eq "always_invalidate: default" "$(param rtrs_server always_invalidate)" Y
 check_eq "max_chunk_size: default" "$(param rtrs_server max_chunk_size)" 131072
+check_eq "max_io_size: default" "$(param rtrs_server max_io_size)" 0
 check_eq "sess_queue_depth: default" "$(param rtrs_server sess_queue_depth)" 512
 check_eq "what clients are told of is read-only" "$(cd /sys/module/rtrs_server/parameters &&
-	stat -c %a always_invalidate max_chunk_size sess_queue_depth | sort -u)" 444
+	stat -c %a always_invalidate max_chunk_size max_io_size sess_queue_depth | sort -u)" 444
 check_eq "limits are not" \
-	"$(stat -c %a /sys/module/rtrs_server/parameters/max_[!c]* | sort -u)" 644
+	"$(stat -c %a /sys/module/rtrs_server/parameters/max_[!ci]* | sort -u)" 644
 must module_gone rtrs-server
 for value in 0 -1 65536 100000; do
 	check "sess_queue_depth=$value" refused rtrs-server \
@@ -73,6 +74,14 @@ for value in 4096 0 -8192 12288 8191 131071; do
 		"rtrs-server: parameter max_chunk_size=$value is not valid, allowed is a power of two from 8192" \
 		"max_chunk_size=$value"
 done
+for value in 2048 -4096 12288 4194304; do
+	check "max_io_size=$value" refused rtrs-server \
+		"rtrs-server: parameter max_io_size=$value is not valid, allowed is 0 or a power of two from 4096" \
+		"max_io_size=$value"
+done
+check "queue depth and data of a request together too large" refused rtrs-server \
+	"rtrs-server: parameters sess_queue_depth=256 and max_io_size=1048576 are not valid together" \
+	sess_queue_depth=256 max_io_size=1048576
 check "queue depth and chunk size together too large" refused rtrs-server \
 	"rtrs-server: parameters sess_queue_depth=4096 and max_chunk_size=131072 are not valid together" \
 	sess_queue_depth=4096
@@ -84,6 +93,8 @@ check "smallest queue depth" loads rtrs-server sess_queue_depth=1
 check "an odd queue depth" loads rtrs-server sess_queue_depth=33
 check "smallest chunk" loads rtrs-server sess_queue_depth=64 max_chunk_size=8192
 check "chunks of 256 KiB" loads rtrs-server sess_queue_depth=64 max_chunk_size=262144
+check "requests of 1 MiB" loads rtrs-server sess_queue_depth=32 max_io_size=1048576
+check "requests of a page" loads rtrs-server sess_queue_depth=64 max_io_size=4096
 check "smallest chunk and many of them" loads rtrs-server sess_queue_depth=2048 max_chunk_size=8192 \
 	always_invalidate=N
 check "all defaults" loads rtrs-server

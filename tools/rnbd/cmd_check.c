@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io.h"
 #include "mem.h"
@@ -237,7 +238,11 @@ static void check_parameters(struct report *rep)
 	const char *port = io_read(SRV_PARAM "/port_nr");
 	long long chunk = io_read_number(-1, RTRS_PARAM "/max_chunk_size");
 	long long depth = io_read_number(-1, RTRS_PARAM "/sess_queue_depth");
+	long long data = io_read_number(-1, RTRS_PARAM "/max_io_size");
 
+	/* Mainline has no such parameter; headers have a page. */
+	if (data > 0)
+		chunk = data + sysconf(_SC_PAGESIZE);
 	if (port)
 		report(rep, "port", OK, mem_printf("%s; RoCE itself needs UDP port 4791", port), NULL);
 	if (chunk > 0 && depth > 0)

@@ -44,7 +44,9 @@ struct rtrs_clt_path;
 /* The longest READ that goes through the slot's bounce buffer; on a device in software. Less with deep queues. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
-#define RTRS_CLT_MAX_SEGMENTS		128
+/* What any session offers its user, if the device can, and what one with a server for large requests does. */
+#define RTRS_CLT_SEGMENTS		128
+#define RTRS_CLT_SEGMENTS_MAX		256
 #define RTRS_CLT_MAX_HDR_BYTES		4096
 /*
  * Resolving an address ends before the wait for the connection does, so that the reason is told right.

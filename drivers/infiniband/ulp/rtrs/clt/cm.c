@@ -62,8 +62,6 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 	WRITE_ONCE(path->port, id->port_num);
 	WRITE_ONCE(path->dev_index, id->device->index);
 	WRITE_ONCE(path->ifindex, id->route.addr.dev_addr.bound_dev_if);
-	/* One page more than segments: data that start inside a page end in a page of their own. */
-	path->mr_pages = min_t(u32, RTRS_CLT_MAX_SEGMENTS + 1, attr->max_fast_reg_page_list_len);
 	/*
 	 * One SGE is the header's.  rdma_rxe, which is such a device, breaks a queue pair when it
 	 * retransmits and finds a registration that it has done already.
@@ -191,11 +189,20 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 	return fault_here(cm_connect) ? -ENOMEM : rdma_connect_locked(cc->conn.cm_id, &param);
 }
 
+/* One page more than segments: data that start inside a page end in a page of their own. */
+static u32 rtrs_clt_mr_pages(const struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
+{
+	u32 segs = clamp_t(u32, rsp->max_io_size / SZ_4K, RTRS_CLT_SEGMENTS, RTRS_CLT_SEGMENTS_MAX);
+
+	return min(segs + 1, path->dev->attrs.max_fast_reg_page_list_len);
+}
+
 /* All paths of a session have to offer the same slots; sizes may shrink, never grow. */
 static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
 {
 	struct rtrs_clt_sess *sess = path->sess;
-	u32 segs = path->mr_pages - 1;
+	u32 mr_pages = rtrs_clt_mr_pages(path, rsp);
+	u32 segs = mr_pages - 1;
 	int ret = 0;
 
 	if (rtrs_geometry_check_rsp(rsp)) {
@@ -222,6 +229,7 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	mutex_unlock(&sess->geo_mutex);
 	if (ret)
 		return ret;
+	path->mr_pages = mr_pages;
 	path->chunk_size = rsp->max_io_size + rsp->max_hdr_size;
 	path->max_hdr_size = min_t(u32, rsp->max_hdr_size, RTRS_CLT_MAX_HDR_BYTES);
 	path->new_rkey = rsp->new_rkey;

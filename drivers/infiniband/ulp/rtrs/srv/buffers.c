@@ -6,8 +6,8 @@
  * client can write no other path, not even of the same session, works on.
  *
  * Each chunk is one physically contiguous piece, as the ULP gets a plain pointer to it, and is
- * mapped by itself, so that a part of it can be synchronised without looking up lists.  Its pages
- * are one compound page, so lower layers of the ULP may take references on them.
+ * mapped by itself, so that a part of it can be synchronised without looking up lists.  Each of its
+ * pages is counted for itself, so lower layers of the ULP may take references on them.
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -17,21 +17,35 @@
 #include "buffers.h"
 #include "fault.h"
 
-static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
+/* Physically contiguous pages near the device; what the next power of two has beyond them is given back. */
+static struct page *rtrs_srv_chunk_alloc(struct rtrs_srv_bufs *bufs)
 {
+	unsigned int order = get_order(bufs->chunk_size);
+	unsigned int i;
 	struct page *page;
-	u64 dma;
 
 	/* High orders fail in silence: the caller has the message. */
 	page = fault_here(alloc_bufs) ? NULL :
 	       alloc_pages_node(ibdev_to_node(bufs->dev),
-				GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN |
-				__GFP_RETRY_MAYFAIL, get_order(bufs->chunk_size));
+				GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL, order);
+	if (!page)
+		return NULL;
+	split_page(page, order);
+	for (i = bufs->chunk_size >> PAGE_SHIFT; i < 1U << order; i++)
+		__free_page(page + i);
+	return page;
+}
+
+static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
+{
+	struct page *page = rtrs_srv_chunk_alloc(bufs);
+	u64 dma;
+
 	if (!page)
 		return -ENOMEM;
 	dma = ib_dma_map_page(bufs->dev, page, 0, bufs->chunk_size, DMA_BIDIRECTIONAL);
 	if (ib_dma_mapping_error(bufs->dev, dma)) {
-		__free_pages(page, get_order(bufs->chunk_size));
+		free_pages_exact(page_address(page), bufs->chunk_size);
 		return -ENOMEM;
 	}
 	sg_set_page(sg, page, bufs->chunk_size, 0);
@@ -43,7 +57,7 @@ static int rtrs_srv_chunk_create(struct rtrs_srv_bufs *bufs, struct scatterlist 
 static void rtrs_srv_chunk_destroy(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
 {
 	ib_dma_unmap_page(bufs->dev, sg_dma_address(sg), bufs->chunk_size, DMA_BIDIRECTIONAL);
-	__free_pages(sg_page(sg), get_order(bufs->chunk_size));
+	free_pages_exact(sg_virt(sg), bufs->chunk_size);
 }
 
 /**

@@ -11,7 +11,7 @@
 /**
  * struct rtrs_srv_geo - sizes the server announces, the same for all its sessions
  * @queue_depth: slots of a session, and chunks of a path
- * @chunk_size: bytes of a chunk, a power of two
+ * @chunk_size: bytes of a chunk, whole pages
  * @max_io_size: bytes of data in a chunk
  * @max_hdr_size: bytes of user message and header in a chunk
  * @mem_bits: width of the offset in the immediate of a request

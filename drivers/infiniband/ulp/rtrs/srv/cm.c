@@ -252,7 +252,7 @@ static int rtrs_srv_cm_check_device(struct rtrs_srv_ctx *ctx, struct rdma_cm_id 
 	if (ret)
 		return ret;
 	if (!rtrs_srv_bufs_chunks_per_mr(dev, &ctx->geo)) {
-		pr_err_ratelimited("device %s: max_chunk_size=%u does not fit a memory region, which has at most %u pages of 4096 bytes\n",
+		pr_err_ratelimited("device %s: a chunk of %u bytes does not fit a memory region, which has at most %u pages of 4096 bytes\n",
 				   dev_name(&dev->dev), ctx->geo.chunk_size,
 				   dev->attrs.max_fast_reg_page_list_len);
 		return -EOPNOTSUPP;

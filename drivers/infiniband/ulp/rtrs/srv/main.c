@@ -32,6 +32,11 @@ module_param_named(max_chunk_size, rtrs_srv_max_chunk_size, int, 0444);
 MODULE_PARM_DESC(max_chunk_size,
 		 "Bytes of a buffer: one request's data and header, a power of two, at least 8192 (default: 131072)");
 
+static int rtrs_srv_max_io_size;
+module_param_named(max_io_size, rtrs_srv_max_io_size, int, 0444);
+MODULE_PARM_DESC(max_io_size,
+		 "Bytes of data of a request, a power of two, header not included; 0: by max_chunk_size (default: 0)");
+
 static int rtrs_srv_sess_queue_depth = 512;
 module_param_named(sess_queue_depth, rtrs_srv_sess_queue_depth, int, 0444);
 MODULE_PARM_DESC(sess_queue_depth,
@@ -39,10 +44,12 @@ MODULE_PARM_DESC(sess_queue_depth,
 
 static void rtrs_srv_get_geo(struct rtrs_srv_geo *geo)
 {
+	u32 max_io_size = rtrs_srv_max_io_size ?: rtrs_srv_max_chunk_size - PAGE_SIZE;
+
 	*geo = (struct rtrs_srv_geo){
 		.queue_depth = rtrs_srv_sess_queue_depth,
-		.chunk_size = rtrs_srv_max_chunk_size,
-		.max_io_size = rtrs_srv_max_chunk_size - PAGE_SIZE,
+		.chunk_size = max_io_size + PAGE_SIZE,
+		.max_io_size = max_io_size,
 		.max_hdr_size = PAGE_SIZE,
 		.mem_bits = rtrs_geometry_mem_bits(rtrs_srv_sess_queue_depth),
 		.new_rkey = rtrs_srv_always_invalidate,
@@ -129,6 +136,28 @@ void rtrs_srv_close(struct rtrs_srv_ctx *ctx)
 }
 EXPORT_SYMBOL(rtrs_srv_close);
 
+/* A chunk is allocated as the next power of two, and what is beyond it given back. */
+static int __init rtrs_srv_check_max_io_size(void)
+{
+	u64 most = 1ULL << rtrs_geometry_mem_bits(rtrs_srv_sess_queue_depth);
+	int max_io = KMALLOC_MAX_SIZE / 2;
+
+	if (!rtrs_srv_max_io_size)
+		return 0;
+	if (rtrs_srv_max_io_size < (int)PAGE_SIZE || rtrs_srv_max_io_size > max_io ||
+	    !is_power_of_2(rtrs_srv_max_io_size)) {
+		pr_err("parameter max_io_size=%d is not valid, allowed is 0 or a power of two from %lu to %d\n",
+		       rtrs_srv_max_io_size, PAGE_SIZE, max_io);
+		return -EINVAL;
+	}
+	if (!rtrs_geometry_fits_imm(rtrs_srv_sess_queue_depth, rtrs_srv_max_io_size + PAGE_SIZE)) {
+		pr_err("parameters sess_queue_depth=%d and max_io_size=%d are not valid together, with this queue depth max_io_size is less than %llu\n",
+		       rtrs_srv_sess_queue_depth, rtrs_srv_max_io_size, most);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int __init rtrs_srv_check_params(void)
 {
 	int min_chunk = max_t(int, RTRS_MIN_CHUNK_BYTES, 2 * PAGE_SIZE);
@@ -145,13 +174,14 @@ static int __init rtrs_srv_check_params(void)
 		       rtrs_srv_max_chunk_size, min_chunk, max_chunk);
 		return -EINVAL;
 	}
-	if (!rtrs_geometry_fits_imm(rtrs_srv_sess_queue_depth, rtrs_srv_max_chunk_size)) {
+	if (!rtrs_srv_max_io_size &&
+	    !rtrs_geometry_fits_imm(rtrs_srv_sess_queue_depth, rtrs_srv_max_chunk_size)) {
 		pr_err("parameters sess_queue_depth=%d and max_chunk_size=%d are not valid together, with this queue depth max_chunk_size is at most %u\n",
 		       rtrs_srv_sess_queue_depth, rtrs_srv_max_chunk_size,
 		       1U << rtrs_geometry_mem_bits(rtrs_srv_sess_queue_depth));
 		return -EINVAL;
 	}
-	return 0;
+	return rtrs_srv_check_max_io_size();
 }
 
 static int __init rtrs_srv_init(void)
