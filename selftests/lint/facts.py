@@ -339,7 +339,8 @@ class Facts:
         """What a parameter may be: by its own method, or by a function of the file that looks at all of them."""
         if ops:
             methods = rf"kernel_param_ops {ops.strip('&')}\s*=\s*\{{[^}}]*\.\s*set\s*=\s*(\w+)"
-            functions = [unit.functions.get(found[1]) for found, _ in unit.find(methods)]
+            # They may be another module's.
+            functions = [its.functions.get(found[1]) for its in self.units for found, _ in its.find(methods)]
         else:
             functions = [f for f in unit.functions.values() if f'"parameter {name}=' in f.body]
         for function in functions:
@@ -360,6 +361,8 @@ class Facts:
             code = " ".join(f.body for f in unit.functions.values())
             ratio = re.search(rf"{re.escape(variable)} = \w+ / (\d+);", code)
             value = FRACTIONS.get(ratio[1]) if ratio else None
+            if not ratio and list(unit.find(rf"^static (?:unsigned )?int {re.escape(variable)}\s*;$")):
+                value = "0"
             if not value or not told[1].startswith(value):
                 self.complain(fact.where, f"{name}: its default cannot be told from the source: {told[1]}")
         elif value != told[1]:

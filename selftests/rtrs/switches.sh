@@ -96,7 +96,7 @@ for module in rtrs_client rtrs_server; do
 	check_errno "$module: a word" EINVAL "$(echo /sys/module/$module/parameters/max_*_bytes)" many \
 		"parameter max_.*_bytes=many is not valid, allowed is 0 to 131072"
 	check_errno "$module: no longer than it may be" EINVAL "$(param $module busy_poll_us)" 1001 \
-		"parameter busy_poll_us of $module: 1001 is not valid, allowed is 0 to 1000"
+		"parameter busy_poll_us=1001 of $module is not valid, allowed is 0 to 1000"
 done
 
 check "selective_signal" switched rtrs_core selective_signal N $IOS calls rtrs_conn_send_completed read

@@ -41,8 +41,8 @@ static int rtrs_cq_busy_poll_set(const char *val, const struct kernel_param *kp)
 	unsigned int value;
 
 	if (kstrtouint(val, 0, &value) || value > RTRS_CQ_BUSY_POLL_MAX) {
-		pr_err("parameter %s of %s: %.*s is not valid, allowed is 0 to %u\n", kp->name,
-		       module_name(kp->mod), (int)strcspn(val, "\n"), val, RTRS_CQ_BUSY_POLL_MAX);
+		pr_err("parameter %s=%.*s of %s is not valid, allowed is 0 to %u\n", kp->name,
+		       (int)strcspn(val, "\n"), val, module_name(kp->mod), RTRS_CQ_BUSY_POLL_MAX);
 		return -EINVAL;
 	}
 	WRITE_ONCE(*(unsigned int *)kp->arg, value);
