@@ -44,6 +44,8 @@ struct rtrs_clt_path;
 /* The longest READ that goes through the slot's bounce buffer; on a device in software. Less with deep queues. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
+/* Buffers that any slot may take for a READ that is longer than its own. */
+#define RTRS_CLT_BOUNCE_SPARES		64
 /* What any session offers its user, if the device can, and what one with a server for large requests does. */
 #define RTRS_CLT_SEGMENTS		128
 #define RTRS_CLT_SEGMENTS_MAX		256
@@ -80,7 +82,8 @@ struct rtrs_permit {
  * @state: A. RTRS_REQ_* bits, 0 when idle
  * @conn: O. connection it was sent on
  * @dir: O. READ or WRITE
- * @bounced: O. a READ through the slot's bounce buffer: nothing mapped, nothing registered
+ * @bounced: O. a READ through one of these bounce buffers: nothing mapped, nothing registered; else NULL
+ * @bounce_nr: O. which of them
  * @invalidated: O. the server invalidated the region of a READ
  * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
  * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
@@ -109,7 +112,8 @@ struct rtrs_clt_req {
 	atomic_t state;
 	struct rtrs_clt_conn *conn;
 	u8 dir;
-	bool bounced;
+	const struct rtrs_clt_bounce_bufs *bounced;
+	u16 bounce_nr;
 	bool invalidated;
 	u64 start_ns;
 	u64 posted_ns;
@@ -197,7 +201,8 @@ struct rtrs_clt_mrs {
  * @dev: device, from the first connection on
  * @pd: its protection domain
  * @slot_mrs: a region for each slot
- * @bounce_mrs: those of the bounce buffers
+ * @bounce_mrs: those of the slots' bounce buffers
+ * @spare_mrs: those of the spare ones
  * @nr_conns: I. connections
  * @conns: the connections
  */
@@ -208,24 +213,37 @@ struct rtrs_clt_link {
 	struct ib_pd *pd;
 	struct rtrs_clt_mrs slot_mrs;
 	struct rtrs_clt_mrs bounce_mrs;
+	struct rtrs_clt_mrs spare_mrs;
 	u16 nr_conns;
 	struct rtrs_clt_conn conns[];
 };
 
 /**
- * struct rtrs_clt_bounce - buffers for small READs, one per slot (bounce.c)
+ * struct rtrs_clt_bounce_bufs - bounce buffers of one size
  * @bytes: size of each, 0 if there are none
- * @nr_slots: buffers allocated
+ * @nr: buffers allocated
  * @sgl: the buffers, mapped
- * @slots_per_mr: buffers that share a region
+ * @per_mr: buffers that share a region
  * @mrs: the regions, the link's
  */
-struct rtrs_clt_bounce {
+struct rtrs_clt_bounce_bufs {
 	u32 bytes;
-	u32 nr_slots;
+	u32 nr;
 	struct scatterlist *sgl;
-	u32 slots_per_mr;
+	u32 per_mr;
 	const struct rtrs_mr *mrs;
+};
+
+/**
+ * struct rtrs_clt_bounce - buffers for READs of a path (bounce.c)
+ * @own: one for each slot
+ * @spare: larger ones, or none, for whoever takes one
+ * @taken: spare ones that are in use
+ */
+struct rtrs_clt_bounce {
+	struct rtrs_clt_bounce_bufs own;
+	struct rtrs_clt_bounce_bufs spare;
+	DECLARE_BITMAP(taken, RTRS_CLT_BOUNCE_SPARES);
 };
 
 /**
@@ -566,8 +584,9 @@ void rtrs_clt_link_exit(void);
 int rtrs_clt_bounce_create(struct rtrs_clt_path *path);
 void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path);
 int rtrs_clt_bounce_register(struct rtrs_clt_path *path);
-void rtrs_clt_bounce_desc(const struct rtrs_clt_path *path, u32 slot, u32 len,
-			  struct rtrs_sg_desc *desc);
+void rtrs_clt_bounce_take(struct rtrs_clt_req *req);
+void rtrs_clt_bounce_give_back(struct rtrs_clt_req *req);
+void rtrs_clt_bounce_desc(const struct rtrs_clt_req *req, struct rtrs_sg_desc *desc);
 void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req);
 
 /* fence.c */

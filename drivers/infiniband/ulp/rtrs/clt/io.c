@@ -82,6 +82,8 @@ static enum dma_data_direction rtrs_clt_dma_dir(const struct rtrs_clt_req *req)
 
 static void rtrs_clt_req_unmap(struct rtrs_clt_req *req)
 {
+	if (req->bounced)
+		rtrs_clt_bounce_give_back(req);
 	if (!req->nents)
 		return;
 	ib_dma_unmap_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
@@ -318,7 +320,7 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
 		return 0;
 	}
 	if (req->bounced) {
-		rtrs_clt_bounce_desc(req->path, req->slot, req->data_len, &desc);
+		rtrs_clt_bounce_desc(req, &desc);
 		*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, false, &desc);
 		return 0;
 	}
@@ -395,13 +397,27 @@ static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 	return req->nents ? 0 : -EINVAL;
 }
 
+static __always_inline void rtrs_clt_req_choose_bounce(struct rtrs_clt_req *req)
+{
+	const struct rtrs_clt_bounce_bufs *own = &req->path->bounce.own;
+
+	req->bounced = NULL;
+	if (req->dir != READ || !req->data_len)
+		return;
+	if (likely(req->data_len <= own->bytes)) {
+		req->bounced = own;
+		req->bounce_nr = req->slot;
+	} else {
+		rtrs_clt_bounce_take(req);
+	}
+}
+
 static __always_inline void rtrs_clt_req_init(struct rtrs_clt_req *req, const struct rtrs_clt_io *io)
 {
 	size_t i, off = 0;
 
 	req->conn = &req->path->conns[io->con];
 	req->dir = io->dir;
-	req->bounced = io->dir == READ && io->data_len && io->data_len <= req->path->bounce.bytes;
 	req->invalidated = false;
 	req->start_ns = io->start_ns;
 	req->cpu = raw_smp_processor_id();
@@ -413,6 +429,7 @@ static __always_inline void rtrs_clt_req_init(struct rtrs_clt_req *req, const st
 	req->nents = 0;
 	req->data_len = io->data_len;
 	req->usr_len = io->usr_len;
+	rtrs_clt_req_choose_bounce(req);
 	for (i = 0; i < io->nr_vec; i++) {
 		memcpy(req->buf + off, io->vec[i].iov_base, io->vec[i].iov_len);
 		off += io->vec[i].iov_len;

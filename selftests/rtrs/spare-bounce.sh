@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# With the default queue depth the bounce buffers of a device in software are shorter than the largest read. What does
+# not fit takes one of 64 spare ones; only when all are taken pages are registered. None is lost on the way, not
+# either with a path that had reads in flight.
+#
+# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+
+. "$(dirname "$0")/../lib.sh"
+
+# reads <depth>: of 64 KiB and more, so many at a time
+reads() {
+	fio --name=reads --filename="$dev" --direct=1 --ioengine=libaio --iodepth="$1" --rw=randread --bsrange=64k-124k \
+		--blockalign=4k --size=16M --io_size=32M --output=/tmp/fio.out || {
+		cat /tmp/fio.out
+		return 1
+	}
+}
+
+# registered <depth>: how many of these reads were; prints it
+registered() {
+	probe_on selftest_spare rtrs_mr_map "" 0 && reads "$1" >&2 || return 1
+	grep -c selftest_spare $TRACE/trace
+	probe_off selftest_spare
+	: >$TRACE/trace
+}
+
+# registers <depth> none|some
+registers() {
+	local nr
+	nr=$(registered "$1") || return 1
+	echo "$nr registrations"
+	if [ "$2" = none ]; then [ "$nr" -eq 0 ]; else [ "$nr" -gt 0 ]; fi
+}
+
+# on_path <n>: the other one is away
+on_path() {
+	local other=$((3 - $1))
+	sysfs_write "$(path_dir test $other)/disconnect" 1 && registers 64 none &&
+	sysfs_write "$(path_dir test $other)/reconnect" 1 && wait_for 20 path_is test $other connected
+}
+
+ktap_plan 10
+requires fio
+modprobe -n -q rnbd-client || skip_all "needs the modules"
+topo_up 2
+back=$(backing_null 32) || abort "no backing device"
+defer rtrs_unload
+defer "rm -f /tmp/fio.out"
+must server_load
+must client_load
+probe_on selftest_spare rtrs_mr_map "" 0 2>/dev/null || skip_all "needs CONFIG_KPROBE_EVENTS"
+probe_off selftest_spare
+dev=$(map_device test "$back") || abort "not mapped"
+must wait_for 20 sess_paths_are test 2
+must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
+check "what was written is read" fio_verify "$dev" --size=16M --bsrange=512-124k --blockalign=512
+check "one at a time" registers 1 none
+check "as many on one path as there are" on_path 1
+check "on the other" on_path 2
+check "more than there are, on both" registers 160 some
+load_start "$dev" 4 --bsrange=64k-124k --blockalign=4k --iodepth=64
+sleep 1
+path_cut 1
+check "a path goes with reads in flight" wait_for 20 path_is test 1 disconnected
+load_wait
+path_heal 1
+check "all of them have come" load_succeeded
+must wait_for 40 path_is test 1 connected
+check "none is missing on that path" on_path 1
+check "nor on the other" on_path 2
+check "and data are right" fio_verify "$dev" --size=16M --bsrange=512-124k --blockalign=512
+
+ktap_end
