@@ -825,6 +825,25 @@ probe_off() {
 	echo "-:$1" >>$TRACE/kprobe_events
 }
 
+# probe_needed <function>: all is skipped where the kernel cannot do that
+probe_needed() {
+	probe_on selftest_needed "$1" "" 0 2>/dev/null || skip_all "needs CONFIG_KPROBE_EVENTS"
+	probe_off selftest_needed
+}
+
+# probe_count <function> <pattern> <command>...: prints how many of its returns, while the command runs, are traced in a
+# line that matches
+probe_count() {
+	local function="$1" pattern="$2" failed=''
+	shift 2
+	probe_on selftest_count "$function" "" 0 || return 1
+	"$@" >&2 || failed=y
+	grep selftest_count $TRACE/trace | grep -c "$pattern"
+	probe_off selftest_count
+	: >$TRACE/trace
+	[ -z "$failed" ]
+}
+
 # tracepoints: how many the loaded modules of ours have. 6.12 keeps up to an object of 96 bytes for each
 # one of a module that is unloaded, rdma_cm's as well as ours.
 tracepoints() {
@@ -832,6 +851,13 @@ tracepoints() {
 }
 
 # ---------------------------------------------------------------- backing devices
+
+# same_as_backing <device> <backing device> [<bytes>]: what the server has is what the client reads, from the first
+# byte on and later than it was written
+same_as_backing() {
+	drop_caches
+	cmp ${3:+-n "$3"} "$1" "$2"
+}
 
 # backing_null <MB> [<attribute>=<value>...]: memory-backed null_blk; prints its
 # device node. Attributes as in configfs, as blocksize=4096. All are removed at

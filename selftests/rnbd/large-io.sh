@@ -23,11 +23,6 @@ pieces() {
 	[ $(($(path_ios test 1) - before)) -eq $count ]
 }
 
-same_as_backing() {
-	drop_caches
-	cmp "$1" "$back"
-}
-
 # with <KiB> <parameter of rtrs-server>...
 with() {
 	local dev kb="$1" what
@@ -39,7 +34,7 @@ with() {
 	check_eq "$what: largest request" "$(cat "/sys/block/${dev#/dev/}/queue/max_hw_sectors_kb")" "$kb"
 	must sysfs_write "/sys/block/${dev#/dev/}/queue/max_sectors_kb" "$kb"
 	check "$what: what was written is read" fio_verify "$dev" --size=${MB}M --bsrange=512-2M --blockalign=512
-	check "$what: and is on the server's disk" same_as_backing "$dev"
+	check "$what: and is on the server's disk" same_as_backing "$dev" "$back"
 	check "$what: writes in one piece" pieces "$dev" "$kb" write
 	check "$what: reads in one piece" pieces "$dev" "$kb" read
 	must unmap_device "$dev"

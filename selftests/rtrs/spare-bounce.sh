@@ -18,18 +18,10 @@ reads() {
 	}
 }
 
-# registered <depth>: how many of these reads were; prints it
-registered() {
-	probe_on selftest_spare rtrs_mr_map "" 0 && reads "$1" >&2 || return 1
-	grep -c selftest_spare $TRACE/trace
-	probe_off selftest_spare
-	: >$TRACE/trace
-}
-
-# registers <depth> none|some
+# registers <depth> none|some: of these reads
 registers() {
 	local nr
-	nr=$(registered "$1") || return 1
+	nr=$(probe_count rtrs_mr_map . reads "$1") || return 1
 	echo "$nr registrations"
 	if [ "$2" = none ]; then [ "$nr" -eq 0 ]; else [ "$nr" -gt 0 ]; fi
 }
@@ -50,8 +42,7 @@ defer rtrs_unload
 defer "rm -f /tmp/fio.out"
 must server_load
 must client_load
-probe_on selftest_spare rtrs_mr_map "" 0 2>/dev/null || skip_all "needs CONFIG_KPROBE_EVENTS"
-probe_off selftest_spare
+probe_needed rtrs_mr_map
 dev=$(map_device test "$back") || abort "not mapped"
 must wait_for 20 sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin

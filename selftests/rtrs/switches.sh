@@ -27,17 +27,11 @@ do_ios() {
 # What there was of it in $IOS I/Os: how often a function of ours returned; how often in a worker of a CPU; how
 # many packets travelled; how many requests the server has told its time of.
 seen_calls() {
-	probe_on selftest_switch "$2" "" 0 && do_ios "$1" "$3" || return 1
-	grep -c selftest_switch $TRACE/trace
-	probe_off selftest_switch
-	: >$TRACE/trace
+	probe_count "$2" . do_ios "$1" "$3"
 }
 
 seen_bound() {
-	probe_on selftest_switch rtrs_cq_work "" 0 && do_ios "$1" "$3" || return 1
-	grep selftest_switch $TRACE/trace | grep -c "^ *kworker/[0-9]"
-	probe_off selftest_switch
-	: >$TRACE/trace
+	probe_count rtrs_cq_work "^ *kworker/[0-9]" do_ios "$1" "$3"
 }
 
 seen_packets() {
@@ -84,8 +78,7 @@ defer rtrs_unload
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 must server_load
 must client_load
-probe_on selftest_switch rtrs_cq_work "" 0 2>/dev/null || skip_all "needs CONFIG_KPROBE_EVENTS"
-probe_off selftest_switch
+probe_needed rtrs_cq_work
 
 for name in selective_signal batch_receives; do
 	check_eq "rtrs-core: $name: default" "$(cat "$(param rtrs_core $name)")" Y
