@@ -139,7 +139,6 @@ EXPORT_SYMBOL(rtrs_srv_close);
 /* A chunk is allocated as the next power of two, and what is beyond it given back. */
 static int __init rtrs_srv_check_max_io_size(void)
 {
-	u64 most = 1ULL << rtrs_geometry_mem_bits(rtrs_srv_sess_queue_depth);
 	int max_io = KMALLOC_MAX_SIZE / 2;
 
 	if (!rtrs_srv_max_io_size)
@@ -152,7 +151,8 @@ static int __init rtrs_srv_check_max_io_size(void)
 	}
 	if (!rtrs_geometry_fits_imm(rtrs_srv_sess_queue_depth, rtrs_srv_max_io_size + PAGE_SIZE)) {
 		pr_err("parameters sess_queue_depth=%d and max_io_size=%d are not valid together, with this queue depth max_io_size is less than %llu\n",
-		       rtrs_srv_sess_queue_depth, rtrs_srv_max_io_size, most);
+		       rtrs_srv_sess_queue_depth, rtrs_srv_max_io_size,
+		       1ULL << rtrs_geometry_mem_bits(rtrs_srv_sess_queue_depth));
 		return -EINVAL;
 	}
 	return 0;
