@@ -11,6 +11,7 @@ Documentation/performance.rst.
 
 import argparse
 import concurrent.futures
+import contextlib
 import datetime
 import json
 import os
@@ -21,9 +22,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "vm")]
+import counted
 import figures
 import report
-import symbols
 import timing
 import vmlib
 from contenders import BOOT_TIMEOUT, CONTENDERS, DISK_MB, LOADS, add_stock, chosen, loads_of
@@ -32,29 +33,22 @@ MTUS = [1500, 9000]
 ROUNDS = 5
 MIN_MTU = 1280          # of IPv6, which lib.sh configures
 MEMORY = "1024M"
-# Counting is not timing: a busy host may take its time.
-TIMEOUT = 1200
 
 
-class Guest:
+class Guest(counted.Guest):
     """A VM with a contender up."""
 
-    def __init__(self, vm, counts, contender, mtu):
-        self.vm, self.counts, self.contender = vm, counts, contender
+    def __init__(self, vm, contender, mtu):
+        super().__init__(vm)
+        self.contender = contender
         self.options = []       # words for the floor
         self.device = self.sh(f"bench_up {mtu} {DISK_MB} {contender.how}").splitlines()[-1]
-        self.symbols = symbols.Symbols(vm.run("cat /proc/kallsyms", TIMEOUT, check=True).out)
-
-    def sh(self, command):
-        return self.vm.lib(f". /selftests/bench/guest.sh; {command}", TIMEOUT, check=True).out.strip()
 
     def once(self, load, ios):
         """What so many I/Os took, and by function."""
-        self.counts.unlink(missing_ok=True)
-        words = self.sh(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} {load.jobs} "
-                        + " ".join(self.options)).split()
-        return (dict(zip(("nanoseconds", "packets", "switches"), map(float, words))),
-                symbols.by_function(symbols.read_counts(self.counts.read_text()), self.symbols))
+        said, functions = self.count(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} {load.jobs} "
+                                     + " ".join(self.options))
+        return dict(zip(("nanoseconds", "packets", "switches"), map(float, said.split()))), functions
 
     def measure(self, load):
         """The row of one load, but for whose it is."""
@@ -69,11 +63,9 @@ class Bench:
     def __init__(self, rig, options):
         self.rig, self.options = rig, options
         self.jobs = [(contender, mtu) for mtu in options.mtus for contender in options.contenders]
-        compile_c("count.c", rig.dir / "count", "-static")
+        self.counter = counted.Counter(rig.dir)
         self.systems = {kind: self.system(kind) for kind in {job[0].modules for job in self.jobs}}
         self.done, self.errors = {}, []
-        self.plugin = rig.dir / "plugin.so"
-        compile_c("plugin.c", self.plugin, "-shared", "-fPIC", "-fvisibility=hidden")
         self.source = output("git", "-C", vmlib.TOP, "describe", "--always", "--dirty")
         self.start = time.monotonic()
 
@@ -82,7 +74,7 @@ class Bench:
         release = self.rig.release
         modules = None if kind == "ours" else [vmlib.mainline(release)] if kind == "mainline" else []
         system = vmlib.System(self.rig.dir, release, modules)
-        system.programs.append(self.rig.dir / "count")
+        system.programs.append(self.counter.program)
         if kind == "stock":
             add_stock(system, self.rig)
         return system
@@ -90,23 +82,22 @@ class Bench:
     def say(self, words):
         print(f"[{time.monotonic() - self.start:5.0f} s] {words}", flush=True)
 
+    @contextlib.contextmanager
+    def booted(self, name, modules, rig=None, **options):
+        """A VM of this kind of contenders that is watched, see vmlib.Vm.booted()."""
+        vm = (rig or self.rig).vm(name, start=False, system=self.systems[modules], **options)
+        self.counter.watch(vm)
+        with vm.booted(BOOT_TIMEOUT):
+            yield vm
+
     def job(self, contender, mtu):
         """All loads on one contender, in a VM of its own."""
-        vm = self.rig.vm(f"{contender.name}-{mtu}", mem=MEMORY, start=False,
-                         system=self.systems[contender.modules])
-        counts = self.rig.dir / f"{vm.name}.counts"
-        vm.qemu = ["-plugin", f"file={self.plugin},out={counts}"]
-        try:
-            guest = Guest(vm.start(BOOT_TIMEOUT), counts, contender, mtu)
+        with self.booted(f"{contender.name}-{mtu}", contender.modules, mem=MEMORY) as vm:
+            guest = Guest(vm, contender, mtu)
             for load in loads_of(contender, self.options.loads):
                 row = {"contender": contender.name, "mtu": mtu, **guest.measure(load)}
                 self.done.setdefault((contender, mtu), []).append(row)
                 self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions per I/O")
-            splats = vm.splats()
-        finally:
-            vm.kill()
-        if splats:
-            raise vmlib.Error("the kernel complained:\n" + "\n".join(splats))
 
     def run(self):
         with concurrent.futures.ThreadPoolExecutor(self.options.vms) as pool:
@@ -146,10 +137,6 @@ class Bench:
                 "rows": self.rows()}
 
 
-def compile_c(source, out, *flags):
-    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", *flags, "-o", out, HERE / source], check=True)
-
-
 def output(*command):
     try:
         return subprocess.run(command, check=True, text=True, stderr=subprocess.DEVNULL,
@@ -175,9 +162,9 @@ def parse_args(args=None):
     """Of the command line, or these."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kver", default="6.12", help="kernel release or series (default: 6.12)")
-    parser.add_argument("--contenders", type=lambda names: chosen(CONTENDERS, names), default=CONTENDERS,
+    parser.add_argument("--contenders", type=chosen(CONTENDERS), default=CONTENDERS,
                         help="only these: " + ",".join(item.name for item in CONTENDERS))
-    parser.add_argument("--loads", type=lambda names: chosen(LOADS, names), default=LOADS,
+    parser.add_argument("--loads", type=chosen(LOADS), default=LOADS,
                         help="only these: " + ",".join(load.name for load in LOADS))
     parser.add_argument("--mtus", type=numbers, default=MTUS,
                         help="of the network: " + ",".join(map(str, MTUS)))

@@ -53,14 +53,25 @@ def timed(contenders):
             + [item for item in TIMED if item.name.removesuffix("-busy") in names])
 
 
-def chosen(table, names):
-    """Those of a table with these comma-separated names, or all."""
-    wanted = names.split(",") if names else [item.name for item in table]
-    unknown = set(wanted) - {item.name for item in table}
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are "
-                                         + ", ".join(item.name for item in table))
-    return [item for item in table if item.name in wanted]
+def names_of(known):
+    """A parser of comma-separated ones for argparse."""
+    def read(words):
+        names = words.split(",")
+        unknown = set(names) - set(known)
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are " + ", ".join(known))
+        return names
+    return read
+
+
+def chosen(table):
+    """The same; it gives the items of a table that have these names."""
+    read = names_of([item.name for item in table])
+
+    def items(words):
+        names = read(words)
+        return [item for item in table if item.name in names]
+    return items
 
 
 def add_stock(system, rig):

@@ -14,13 +14,18 @@ BENCH_SERVER=10.1.0.2
 BENCH_NQN=nqn.2014-08.org.nvmexpress:rtrs-bench
 NVMET=/sys/kernel/config/nvmet
 
-# bench_net <mtu>: network 1 of lib.sh with nothing between its ends, which nobody cuts here: a
-# bridge costs more than a transport. rxe sums up every packet, and takes the fast way that any
+# bench_net <mtu> [<networks>]: network 1 of lib.sh, and so on, with nothing between its ends, which nobody cuts here:
+# a bridge costs more than a transport. rxe sums up every packet, and takes the fast way that any
 # PC has.
 bench_net() {
-	modprobe crc32_pclmul && topo_modules && topo_local_table_last &&
-	ip link add c1 mtu "$1" type veth peer name s1 mtu "$1" && topo_ends_up 1 &&
-	wait_for 20 topo_gid_there rxe_c1 1 && wait_for 20 topo_gid_there rxe_s1 1
+	local n
+	modprobe crc32_pclmul && topo_modules && topo_local_table_last || return 1
+	for n in $(seq 1 "${2:-1}"); do
+		ip link add "c$n" mtu "$1" type veth peer name "s$n" mtu "$1" && topo_ends_up "$n" &&
+		wait_for 20 topo_gid_there "rxe_c$n" "$n" && wait_for 20 topo_gid_there "rxe_s$n" "$n" || return 1
+		# What is sent in order is to arrive in order, which with several processors it else does not.
+		[ "$(nproc)" = 1 ] || topo_keep_order "c$n" "s$n" || return 1
+	done
 }
 
 # bench_disk <MB>: a RAM disk that holds all its pages; with those of a new one, writes would
@@ -163,14 +168,19 @@ bench_measure() {
 	echo "$ns $before $(bench_counters)" | awk '{ print $1, $4 - $2, $5 - $3 }'
 }
 
-# bench_by_fio: as bench_measure, prints fio's time, which is in milliseconds
-bench_by_fio() {
-	count fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" \
-		--iodepth="$4" --number_ios=$(($5 / $6)) --numjobs="$6" --io_size=100G --norandommap --randrepeat=1 \
-		--group_reporting --output-format=terse --output=/tmp/fio.out || {
+# bench_fio <option>...: counted
+bench_fio() {
+	count fio --name=bench --direct=1 --ioengine=libaio --io_size=100G --norandommap --randrepeat=1 --group_reporting \
+		--output=/tmp/fio.out "$@" || {
 		cat /tmp/fio.out >&2
 		return 1
 	}
+}
+
+# bench_by_fio: as bench_measure, prints fio's time, which is in milliseconds
+bench_by_fio() {
+	bench_fio --filename="$1" --rw="$2" --bs="$3" --iodepth="$4" --number_ios=$(($5 / $6)) --numjobs="$6" \
+		--output-format=terse || return 1
 	awk -F ';' -v kb=$(($3 * $5 / 1024)) '
 		/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 > $50 ? $9 : $50); found = 1 }
 		END { if (!found) { print "fio did not move " kb " kB" >"/dev/stderr"; exit 1 } }' /tmp/fio.out

@@ -13,7 +13,6 @@ import sys
 
 import bench
 import figures
-import symbols
 import vmlib
 
 INTERVALS_MS = [50, 100, 200, 500, 1000]
@@ -25,19 +24,15 @@ def compared(rig):
     """(packets, instructions) per second for each interval."""
     contender = next(item for item in bench.CONTENDERS if item.name == "rnbd-n")
     bed = bench.Bench(rig, bench.parse_args(["--contenders", contender.name, "--no-build"]))
-    vm = rig.vm("heartbeats", mem=bench.MEMORY, start=False, system=bed.systems[contender.modules])
-    counts = rig.dir / "heartbeats.counts"
-    vm.qemu = ["-plugin", f"file={bed.plugin},out={counts}"]
-    guest = bench.Guest(vm.start(bench.BOOT_TIMEOUT), counts, contender, 1500)
     found = {}
-    for interval in [LONGEST_MS] + INTERVALS_MS:
-        # The beats of the interval before are over by then.
-        guest.sh(f"echo {interval} >$CLT_CLASS/bench/hb_interval_ms && sleep 12")
-        counts.unlink(missing_ok=True)
-        packets = guest.sh(f"before=$(bench_counters); count sleep {SECONDS}; echo $before $(bench_counters) | "
-                           "awk '{ print $3 - $1 }'")
-        functions = symbols.by_function(symbols.read_counts(counts.read_text()), guest.symbols)
-        found[interval] = int(packets) / SECONDS, sum(functions.values()) / SECONDS
+    with bed.booted("heartbeats", contender.modules, mem=bench.MEMORY) as vm:
+        guest = bench.Guest(vm, contender, 1500)
+        for interval in [LONGEST_MS] + INTERVALS_MS:
+            # The beats of the interval before are over by then.
+            guest.sh(f"echo {interval} >$CLT_CLASS/bench/hb_interval_ms && sleep 12")
+            packets, functions = guest.count(f"before=$(bench_counters); count sleep {SECONDS}; "
+                                             "echo $before $(bench_counters) | awk '{ print $3 - $1 }'")
+            found[interval] = int(packets) / SECONDS, sum(functions.values()) / SECONDS
     base = found.pop(LONGEST_MS)
     return {interval: [value - least for value, least in zip(values, base)] for interval, values in found.items()}
 

@@ -10,22 +10,20 @@ by the clock of the host, and count only what does not depend on it. See Documen
 """
 
 import argparse
+import contextlib
 import datetime
 import json
-import pathlib
 import re
 import subprocess
 import sys
 
 import bench
+import counted
 import figures
-import symbols
 import vmlib
-from contenders import BOOT_TIMEOUT, RTRS
+from contenders import RTRS, names_of
 
-HERE = pathlib.Path(__file__).resolve().parent
 CONTENDERS = ["ours", "mainline"]
-TIMEOUT = 1800
 PROCESSORS, SESSIONS, PATHS = [1, 2, 4, 8], [1, 4, 16, 64], [1, 2, 4, 8]
 MAPPED_PATHS = 6            # at most; more are added
 IOS = 2000                  # of one run, another has twice as many
@@ -64,34 +62,16 @@ def slope(at, have, key):
     return (have[at[-1]][key] - have[at[0]][key]) / (at[-1] - at[0])
 
 
-class Guest:
+class Guest(counted.Guest):
     """A VM with modules loaded and nothing mapped."""
 
-    def __init__(self, run, contender, name, networks, parameters, **options):
-        self.run, self.contender = run, contender
-        self.vm = run.rig_of(options.pop("accel")).vm(f"{name}-{contender}", start=False,
-                                                      system=run.bench.systems[contender], **options)
-        self.counts = run.rig.dir / f"{self.vm.name}.counts"
-        self.vm.qemu = ["-plugin", f"file={run.bench.plugin},out={self.counts}"]
-        self.vm.start(BOOT_TIMEOUT)
-        self.networks = networks
+    LIBRARIES = ["guest.sh", "scale.sh"]
+    TIMEOUT = 1800
+
+    def __init__(self, vm, contender, networks, parameters):
+        super().__init__(vm)
+        self.contender = contender
         self.sh(f"scale_up {networks} {parameters} always_invalidate=N")
-        self.symbols = symbols.Symbols(self.vm.run("cat /proc/kallsyms", TIMEOUT, check=True).out)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        try:
-            splats = self.vm.splats()
-        finally:
-            self.vm.kill()
-        if splats and not kind:
-            raise vmlib.Error("the kernel complained:\n" + "\n".join(splats))
-
-    def sh(self, command):
-        return self.vm.lib(f". /selftests/bench/guest.sh; . /selftests/bench/scale.sh; {command}", TIMEOUT,
-                           check=True).out.strip()
 
     def map(self, first, last, paths):
         """Milliseconds until all sessions have their device."""
@@ -100,14 +80,10 @@ class Guest:
     def used(self):
         return dict(zip(USED, map(int, self.sh("scale_used").split()), strict=True))
 
-    def once(self, ios, sessions, options):
-        self.counts.unlink(missing_ok=True)
-        self.sh(f"scale_load {ios} {sessions} {options}")
-        return symbols.by_function(symbols.read_counts(self.counts.read_text()), self.symbols)
-
     def cost(self, sessions, options, jobs=1):
         """{"instructions", "own"} of an I/O, in all."""
-        short, long = (self.once(ios // jobs, sessions, f"--numjobs={jobs} {options}") for ios in (IOS, 2 * IOS))
+        short, long = (self.count(f"scale_load {ios // jobs} {sessions} --numjobs={jobs} {options}")[1]
+                       for ios in (IOS, 2 * IOS))
         by_module = {}
         for (module, _), number in figures.per_io(short, long, IOS).items():
             by_module[module] = by_module.get(module, 0) + number
@@ -125,9 +101,11 @@ class Scale:
             ["--contenders", ",".join(names[item] for item in options.contenders), "--no-build"]))
         self.rows, self.errors = [], []
 
-    def rig_of(self, accel):
-        """An instruction is a nanosecond in the first one."""
-        return self.rigs[0 if accel == "icount" else 1]
+    @contextlib.contextmanager
+    def guest(self, contender, name, networks, parameters, counted_time=False, **options):
+        """With counted time an instruction is a nanosecond, see vmlib.accel_args()."""
+        with self.bench.booted(f"{name}-{contender}", contender, self.rigs[0 if counted_time else 1], **options) as vm:
+            yield Guest(vm, contender, networks, parameters)
 
     def row(self, part, contender, at, **found):
         self.rows.append({"part": part, "contender": contender, "at": at, **found})
@@ -138,7 +116,7 @@ class Scale:
     def processors(self, contender):
         """Each processor has a job of its own, one request at a time."""
         for smp in PROCESSORS:
-            with Guest(self, contender, f"processors{smp}", 1, SMALL, accel="tcg", smp=smp) as guest:
+            with self.guest(contender, f"processors{smp}", 1, SMALL, smp=smp) as guest:
                 guest.map(1, 1, 1)
                 for rw in ("randread", "randwrite"):
                     options = f"--rw={rw} --iodepth=1 --cpus_allowed=0-{smp - 1} --cpus_allowed_policy=split"
@@ -151,7 +129,7 @@ class Scale:
 
     def sessions(self, contender):
         """32 requests at a time, over all sessions in turn; and all of them connect at once."""
-        with Guest(self, contender, "sessions", 1, SMALL, accel="icount", mem="3072M") as guest:
+        with self.guest(contender, "sessions", 1, SMALL, counted_time=True, mem="3072M") as guest:
             took = guest.map(1, SESSIONS[-1], 1)
             self.row("connect", contender, SESSIONS[-1], ms=took)
             guest.sh(f"scale_unmap 1 {SESSIONS[-1]}")
@@ -165,7 +143,7 @@ class Scale:
 
     def paths(self, contender):
         """32 requests at a time, over all paths of a session in turn."""
-        with Guest(self, contender, "paths", PATHS[-1], SMALL, accel="icount", mem="2048M") as guest:
+        with self.guest(contender, "paths", PATHS[-1], SMALL, counted_time=True, mem="2048M") as guest:
             for paths in PATHS:
                 guest.map(1, 1, min(paths, MAPPED_PATHS))
                 for number in range(MAPPED_PATHS + 1, paths + 1):
@@ -177,7 +155,7 @@ class Scale:
 
     def memory(self, contender):
         """What one more session, and one more path, needs with default settings, both ends together."""
-        with Guest(self, contender, "memory", MEMORY_PATHS, "", accel="tcg", smp=MEMORY_PROCESSORS,
+        with self.guest(contender, "memory", MEMORY_PATHS, "", smp=MEMORY_PROCESSORS,
                    mem="2048M") as guest:
             sessions, paths = {}, {}
             for number in range(1, MEMORY_SESSIONS + 1):
@@ -231,21 +209,12 @@ def text(rows):
     return "\n\n".join(filter(None, (table(rows, part, columns) for part, columns in TABLES)))
 
 
-def words(known):
-    def read(given):
-        found = given.split(",")
-        if unknown := set(found) - set(known):
-            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are " + ", ".join(known))
-        return found
-    return read
-
-
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kver", default="6.12", help="kernel release or series (default: 6.12)")
-    parser.add_argument("--contenders", type=words(CONTENDERS), default=CONTENDERS,
+    parser.add_argument("--contenders", type=names_of(CONTENDERS), default=CONTENDERS,
                         help="only these: " + ",".join(CONTENDERS))
-    parser.add_argument("--parts", type=words(PARTS), default=list(PARTS), help="only these: " + ",".join(PARTS))
+    parser.add_argument("--parts", type=names_of(PARTS), default=list(PARTS), help="only these: " + ",".join(PARTS))
     parser.add_argument("--no-build", action="store_true", help="take the modules as they are")
     return parser.parse_args()
 
@@ -255,8 +224,8 @@ def main():
     vmlib.die_on_signals()
     if not options.no_build:
         bench.build(options.kver)
-    with vmlib.Rig(options.kver, "icount") as counted, vmlib.Rig(options.kver, "tcg") as timed:
-        run = Scale([counted, timed], options)
+    with vmlib.Rig(options.kver, "icount") as one, vmlib.Rig(options.kver, "tcg") as other:
+        run = Scale([one, other], options)
         run.go()
     print("\n" + text(run.rows) + f"\n\n{RESULTS}")
     for error in run.errors:

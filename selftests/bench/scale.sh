@@ -4,20 +4,13 @@
 # scale.sh - what a VM of scale.py does, on top of lib.sh and guest.sh
 
 SCALE_SESSIONS=64
-TRACEFS=/sys/kernel/tracing
 
 # scale_up <networks> [<parameter of rtrs-server>...]: so many networks as of bench_net, a RAM disk for each
 # session, the modules; nothing is mapped
 scale_up() {
-	local n=1 nr="$1"
+	local n
+	bench_net 1500 "$1" || return 1
 	shift
-	modprobe crc32_pclmul && topo_modules && topo_local_table_last || return 1
-	while [ $n -le "$nr" ]; do
-		ip link add c$n mtu 1500 type veth peer name s$n mtu 1500 && topo_ends_up $n &&
-		wait_for 20 topo_gid_there rxe_c$n $n && wait_for 20 topo_gid_there rxe_s$n $n || return 1
-		[ "$(nproc)" = 1 ] || topo_keep_order c$n s$n || return 1
-		n=$((n + 1))
-	done
 	modprobe brd rd_nr=$SCALE_SESSIONS rd_size=1024 || return 1
 	for n in $(seq 0 $((SCALE_SESSIONS - 1))); do
 		dd if=/dev/urandom of=/dev/ram"$n" bs=1M count=1 oflag=direct status=none || return 1
@@ -65,11 +58,7 @@ scale_load() {
 		files="$files:$(mapped_node s$n "/dev/ram$((n - 1))")" || return 1
 		n=$((n + 1))
 	done
-	count fio --name=scale --filename="$files" --direct=1 --ioengine=libaio --bs=4k --number_ios="$ios" --io_size=100G \
-		--norandommap --randrepeat=1 --group_reporting --output=/tmp/fio.out "$@" || {
-		cat /tmp/fio.out >&2
-		return 1
-	}
+	bench_fio --filename="$files" --bs=4k --number_ios="$ios" "$@"
 }
 
 # scale_used: kB of memory in use, kB of these in slabs, then how many there are of each kind of verbs object
@@ -82,9 +71,8 @@ scale_used() {
 
 # scale_contention on|off: count each wait for a lock, by who waited; "off" prints the counts
 scale_contention() {
-	local event=$TRACEFS/events/lock/contention_begin
+	local event=$TRACE/events/lock/contention_begin
 	if [ "$1" = on ]; then
-		mountpoint -q $TRACEFS || mount -t tracefs tracefs $TRACEFS || return 1
 		echo 'hist:keys=stacktrace:size=8192' >$event/trigger
 	else
 		cat $event/hist && echo '!hist:keys=stacktrace:size=8192' >$event/trigger

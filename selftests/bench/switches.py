@@ -17,7 +17,7 @@ import sys
 import bench
 import figures
 import vmlib
-from contenders import BOOT_TIMEOUT, CONTENDERS, Load
+from contenders import CONTENDERS, Load, names_of
 
 # Switches that two modules have.
 OF_BOTH = ("cq_unbound", "busy_poll_us")
@@ -134,21 +134,11 @@ class Switches:
 
     def job(self, contender):
         """All settings of one contender, in a VM of its own."""
-        rig = self.bench.rig
-        vm = rig.vm(f"switches-{contender.name}", mem=bench.MEMORY, start=False,
-                    system=self.bench.systems[contender.modules])
-        counts = rig.dir / f"{vm.name}.counts"
-        vm.qemu = ["-plugin", f"file={self.bench.plugin},out={counts}"]
-        try:
-            guest = bench.Guest(vm.start(BOOT_TIMEOUT), counts, contender, MTU)
+        with self.bench.booted(f"switches-{contender.name}", contender.modules, mem=bench.MEMORY) as vm:
+            guest = bench.Guest(vm, contender, MTU)
             for setting in in_order(SETTINGS[contender.name]):
                 self.measure(guest, contender.name, setting)
                 self.write()
-            splats = vm.splats()
-        finally:
-            vm.kill()
-        if splats:
-            raise vmlib.Error("the kernel complained:\n" + "\n".join(splats))
 
     def measure(self, guest, contender, setting):
         """All loads with one setting."""
@@ -187,19 +177,10 @@ class Switches:
         RESULTS.write_text(json.dumps(self.results(), indent=1) + "\n")
 
 
-def contenders(words):
-    """Comma-separated ones that have switches."""
-    names = words.split(",")
-    unknown = set(names) - set(SETTINGS)
-    if unknown:
-        raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: there are " + ", ".join(SETTINGS))
-    return names
-
-
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kver", default="6.12", help="kernel release or series (default: 6.12)")
-    parser.add_argument("--contenders", type=contenders, default=list(SETTINGS),
+    parser.add_argument("--contenders", type=names_of(SETTINGS), default=list(SETTINGS),
                         help="only these: " + ",".join(SETTINGS))
     parser.add_argument("--no-build", action="store_true", help="take the modules as they are")
     parser.add_argument("--show", type=pathlib.Path, metavar="FILE",

@@ -33,15 +33,11 @@ class Timing:
         add_stock(system, self.rig)
         return system
 
-    def start(self, mtu):
-        vm = self.rig.vm(f"timing-{mtu}", smp=PROCESSORS, mem=MEMORY, start=False, system=self.system())
-        vm.start(BOOT_TIMEOUT)
+    def prepare(self, vm, mtu):
         vm.run("mkdir /mainline", check=True)
         for module in pathlib.Path(vmlib.mainline(self.rig.release)).glob("*.ko"):
             vm.push(module, f"/mainline/{module.name}")
-        # What is sent in order is to arrive in order, which with several processors it else does not.
-        self.sh(vm, f"bench_net {mtu} && topo_keep_order c1 s1 && bench_disk {DISK_MB}")
-        return vm
+        self.sh(vm, f"bench_net {mtu} && bench_disk {DISK_MB}")
 
     @staticmethod
     def sh(vm, command):
@@ -59,18 +55,14 @@ class Timing:
         self.sh(vm, f"bench_down {how}")
 
     def rounds(self, mtu):
-        vm = self.start(mtu)
-        try:
+        vm = self.rig.vm(f"timing-{mtu}", smp=PROCESSORS, mem=MEMORY, start=False, system=self.system())
+        with vm.booted(BOOT_TIMEOUT):
+            self.prepare(vm, mtu)
             for number in range(self.options.rounds):
                 # Nobody always comes after the same one.
                 for contender in self.contenders if number % 2 else self.contenders[::-1]:
                     self.turn(vm, contender, mtu)
                 print(f"round {number + 1} of {self.options.rounds} by the clock, MTU {mtu}", flush=True)
-            splats = vm.splats()
-        finally:
-            vm.kill()
-        if splats:
-            raise vmlib.Error("the kernel complained:\n" + "\n".join(splats))
 
     def run(self):
         # What a large packet saves is a matter of work, which the counted part shows.

@@ -17,6 +17,7 @@ read for kernel splats.
 """
 
 import atexit
+import contextlib
 import itertools
 import json
 import os
@@ -487,6 +488,15 @@ class Vm:
         self.kill()
         return self.start()
 
+    @contextlib.contextmanager
+    def booted(self, timeout=BOOT_TIMEOUT):
+        """Up for as long as a with statement lasts, at whose end its kernel has not complained."""
+        try:
+            yield self.start(timeout)
+            self.judge()
+        finally:
+            self.kill()
+
     def splats(self):
         """Lines from the console, and dmesg, that no test may cause.
 
@@ -512,6 +522,12 @@ class Vm:
             if SPLAT.search(line):
                 return lines[max(0, index - 3):index + 200]
         return [lost, *lines[-30:]] if lost else []
+
+    def judge(self):
+        """Raise when the kernel has complained."""
+        lines = self.splats()
+        if lines:
+            raise Error(f"{self.name}: the kernel complained:\n" + "\n".join(lines))
 
     def leaks(self):
         """Lines about leaked memory and wrong DMA mappings, from a debug kernel."""
@@ -650,9 +666,7 @@ class Rig:
     def check(self):
         """Raise when a VM went away unbidden or its kernel complained."""
         for vm in self.vms:
-            lines = vm.splats()
-            if lines:
-                raise Error(f"{vm.name}: the kernel complained:\n" + "\n".join(lines))
+            vm.judge()
             if not vm.ended and not vm.alive():
                 raise VmLost(f"{vm.name} ended by itself: {vm.tail()}")
 
