@@ -187,13 +187,14 @@ must modprobe rnbd-server
 must wait_for 5 [ -d $SRV_CTL ]
 before=$(resource_snapshot)
 must honest_maps
-param max_sessions_per_client 20 >/dev/null
+param max_sessions_per_client 8 >/dev/null
 must load_start "$dev" 15
 kmsg_mark
 start=$(uptime_ms)
-flood 60
-diag "60 connections in $(($(uptime_ms) - start)) ms, $(said) lines in the log"
-check_eq "a flood of half connections: so many sessions, the rest refused" "$taken $refusals$other" "20 40"
+# On the slowest kernel this is over before the first ones' handshake times out.
+flood 24
+diag "24 connections in $(($(uptime_ms) - start)) ms, $(said) lines in the log"
+check_eq "a flood of half connections: so many sessions, the rest refused" "$taken $refusals$other" "8 16"
 check "the log says it, and is not flooded too" \
 	[ "$(said)" -ge 2 ] && [ "$(said)" -le $((25 * (1 + ($(uptime_ms) - start) / 5000))) ]
 load_wait
