@@ -18,9 +18,14 @@ CONTENDERS = [
     Contender("nvme-rdma", "stock", "nvme rdma", ("nvme",)),
     Contender("nvme-tcp", "stock", "nvme tcp", ("nvme",)),
     Contender("nbd", "stock", "nbd", ("nbd",)),
+    Contender("rtrs-n", "ours", "perf always_invalidate=N", RTRS),
     Contender("floor", "ours", "floor", ("rtrs_floor",)),
     Contender("disk", "stock", "nothing", ("brd",)),
 ]
+# No block device, or not elsewhere.
+ALONE = ("rtrs-n", "floor", "disk")
+# The longest request that rtrs-perf can have with a server's defaults is not far above.
+PERF_MAX_BYTES = 65536
 # More where time counts: with one processor it would only be in the way of what it waits for.
 TIMED = [Contender("rnbd-n-busy", "ours", "rnbd_busy always_invalidate=N", RTRS)]
 Load = collections.namedtuple("Load", "name rw bs depth ios jobs", defaults=[1])
@@ -42,14 +47,15 @@ STOCK_TOOLS = ["nbd-server", "nbd-client"]
 
 
 def loads_of(contender, loads):
-    """The floor has one stream of messages, and each of its runs is of reads or of writes."""
-    return [load for load in loads if contender.name != "floor" or load.jobs == 1]
+    """Without a block device a run is of reads or of writes, in one stream, and nobody cuts what is too long."""
+    most = {"floor": max(load.bs for load in LOADS), "rtrs-n": PERF_MAX_BYTES}.get(contender.name)
+    return [load for load in loads if not most or (load.jobs == 1 and load.bs <= most)]
 
 
 def timed(contenders):
     """Those of them that are a block device elsewhere, and what is for the clock alone if its like is among them."""
     names = [item.name for item in contenders]
-    return ([item for item in contenders if item.name not in ("floor", "disk")]
+    return ([item for item in contenders if item.name not in ALONE]
             + [item for item in TIMED if item.name.removesuffix("-busy") in names])
 
 

@@ -147,6 +147,12 @@ bench_floor() {
 	modprobe rtrs-floor && echo floor
 }
 
+# bench_perf [<parameter of rtrs-server>...]: the transport without a block device
+bench_perf() {
+	modprobe rtrs-server "$@" && modprobe -a rtrs-perf-server rtrs-perf-client &&
+	echo "sessname=bench path=$(path_pair 1)" >"$DEBUGFS/rtrs-perf-client/session" && echo perf
+}
+
 # bench_nothing: the RAM disk, here
 bench_nothing() {
 	echo /dev/ram0
@@ -162,7 +168,7 @@ bench_counters() {
 # nanoseconds, packets and context switches of all of them; the plugin counts instructions
 bench_measure() {
 	local before ns how=fio
-	[ "$1" != floor ] || how=floor
+	case "$1" in floor | perf) how=$1 ;; esac
 	before=$(bench_counters)
 	ns=$("bench_by_$how" "$@") &&
 	echo "$ns $before $(bench_counters)" | awk '{ print $1, $4 - $2, $5 - $3 }'
@@ -193,6 +199,16 @@ bench_by_floor() {
 	shift 6
 	echo "$BENCH_CLIENT $BENCH_SERVER $rw $bs $depth $ios $*" >/tmp/floor &&
 	count dd if=/tmp/floor of="$run" bs=4k conv=notrunc status=none && cat "$run"
+}
+
+# bench_by_perf: as bench_measure, prints the time that the module has measured
+bench_by_perf() {
+	echo "op=${2#rand} size=$3 depth=$4 iterations=$5 cpus=0" >/tmp/perf &&
+	count sh -c "cat /tmp/perf >$DEBUGFS/rtrs-perf-client/run && cat $DEBUGFS/rtrs-perf-client/result >/tmp/perf.out" &&
+	awk -F = -v ios="$5" '
+		{ of[$1] = $2 }
+		END { if (of["done"] != ios) { print "done: " of["done"] >"/dev/stderr"; exit 1 } printf "%d", of["elapsed_ns"] }
+	' /tmp/perf.out
 }
 
 # bench_time <device> <fio's rw> <block size> <depth> <jobs> <seconds>: prints what fio says of that time, as JSON
