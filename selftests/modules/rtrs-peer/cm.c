@@ -454,7 +454,10 @@ int peer_cmd_accept(struct peer_cmd *cmd)
 		return ret;
 	param.private_data = data;
 	param.private_data_len = len;
+	/* Outside its handler, which is not to run meanwhile. */
+	rdma_lock_handler(con->id);
 	ret = rdma_accept(con->id, &param);
+	rdma_unlock_handler(con->id);
 	kfree(data);
 	/* What came before it is the outcome: the request is no more. */
 	if (ret && !completion_done(&con->cm_done))
