@@ -26,13 +26,15 @@ write_start() {
 # For all sessions of a test. One in which paths come back sets PATIENT: the peer is a script, and slow.
 psrv_options=''
 PATIENT=connect_timeout_ms=60000
+# How often the client says that it lives, for tests in which its next message must be another one.
+psrv_beats='hb_interval_ms=5000 hb_missed_max=5'
 
 # map_start <session> [<option>...]: map from the peer, in the background. What becomes of a request is to
 # be seen at once, so none waits for a path. The peer answers heartbeats only where a test has it do so.
 map_start() {
 	local line
 	line="sessname=$1 device_path=/dev/wire dest_port=$PEER_PORT path=ip:$CLT_ADDR@ip:$SRV_ADDR"
-	line="$line no_path_timeout=0 hb_interval_ms=5000 hb_missed_max=5 $psrv_options"
+	line="$line no_path_timeout=0 $psrv_beats $psrv_options"
 	shift
 	write_start /tmp/wire.map $CLT_CTL/map_device "$line $*"
 }

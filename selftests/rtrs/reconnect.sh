@@ -93,8 +93,8 @@ check "healed: reconnects by itself" path_returns $((LONGEST_DELAY_S + 15)) test
 
 # Attempts have an end if one is set.
 check "attempts are limited to 2" sysfs_write $CLT_CLASS/test/max_reconnect_attempts 2
-must module_gone rnbd-server
 kmsg_mark
+must module_gone rnbd-server
 given_up() {
 	[ "$(kmsg_since | grep -c 'given up after 2 failed attempts to connect')" -eq 2 ]
 }

@@ -143,7 +143,8 @@ suite
 psrv_mode=Y
 suite
 
-# An invalidation of the client's own that cannot be had.
+# An invalidation of the client's own that cannot be had. A heartbeat must not run into the fault first.
+psrv_beats='hb_interval_ms=60000 hb_missed_max=5'
 must psrv_map w wire io=196608 hdr=4096
 for point in rtrs-core/post_send rtrs-core/sq_full rtrs-client/inv_failed; do
 	check_here "$point, for the client's invalidation: the READ ends, and the path" no_inv $point
