@@ -314,18 +314,24 @@ static int rtrs_clt_hb_watch(struct rtrs_hb *hb)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-static void rtrs_clt_hb_dead(struct rtrs_hb *hb, int error)
+static void rtrs_clt_hb_silent(struct rtrs_hb *hb)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
 
 	rtrs_clt_path_err(path, "no sign of life, %u heartbeats missed\n", READ_ONCE(hb->missed));
-	rtrs_clt_path_error(path, error);
+	rtrs_clt_path_error(path, -ETIMEDOUT);
+}
+
+static void rtrs_clt_hb_failed(struct rtrs_hb *hb, int error)
+{
+	rtrs_clt_path_error(container_of(hb, struct rtrs_clt_path, hb), error);
 }
 
 static const struct rtrs_hb_ops rtrs_clt_hb_ops = {
 	.send = rtrs_clt_hb_send,
 	.watch = rtrs_clt_hb_watch,
-	.dead = rtrs_clt_hb_dead,
+	.silent = rtrs_clt_hb_silent,
+	.failed = rtrs_clt_hb_failed,
 };
 
 /**

@@ -107,18 +107,26 @@ static int rtrs_srv_path_hb_watch(struct rtrs_hb *hb)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-static void rtrs_srv_path_hb_dead(struct rtrs_hb *hb, int error)
+static void rtrs_srv_path_hb_silent(struct rtrs_hb *hb)
 {
 	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
 
-	rtrs_srv_path_fail(path, "no sign of life from the client, %u heartbeats missed, error %d",
-			   READ_ONCE(hb->missed), error);
+	rtrs_srv_path_fail(path, "no sign of life from the client, %u heartbeats missed",
+			   READ_ONCE(hb->missed));
+}
+
+static void rtrs_srv_path_hb_failed(struct rtrs_hb *hb, int error)
+{
+	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
+
+	rtrs_srv_path_fail(path, "heartbeat cannot be sent, error %d", error);
 }
 
 static const struct rtrs_hb_ops rtrs_srv_path_hb_ops = {
 	.send = rtrs_srv_path_send_hb,
 	.watch = rtrs_srv_path_hb_watch,
-	.dead = rtrs_srv_path_hb_dead,
+	.silent = rtrs_srv_path_hb_silent,
+	.failed = rtrs_srv_path_hb_failed,
 };
 
 static void rtrs_srv_path_set_addrs(struct rtrs_srv_path *path, struct rdma_cm_id *cm_id)

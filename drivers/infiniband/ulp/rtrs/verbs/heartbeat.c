@@ -11,13 +11,9 @@
 /* The watch is for what takes seconds. */
 #define RTRS_HB_WATCH_MS	1000
 
-/* Return: 0, or why the path is dead. */
-static int rtrs_hb_beat(struct rtrs_hb *hb)
+/* Return: 0 or an error of the owner. */
+static int rtrs_hb_beat(struct rtrs_hb *hb, unsigned int missed)
 {
-	unsigned int missed = READ_ONCE(hb->missed);
-
-	if (missed > READ_ONCE(hb->missed_max))
-		return -ETIMEDOUT;
 	WRITE_ONCE(hb->missed, missed + 1);
 	/* One message is out and unanswered already: only count on. */
 	if (missed)
@@ -44,6 +40,7 @@ static void rtrs_hb_queue(struct rtrs_hb *hb)
 static void rtrs_hb_work(struct work_struct *work)
 {
 	struct rtrs_hb *hb = container_of(work, struct rtrs_hb, dwork.work);
+	unsigned int missed;
 	int ret = 0;
 
 	if (time_after_eq(jiffies, hb->next_watch)) {
@@ -51,11 +48,16 @@ static void rtrs_hb_work(struct work_struct *work)
 		ret = hb->ops->watch(hb);
 	}
 	if (!ret && time_after_eq(jiffies, rtrs_hb_next(hb))) {
+		missed = READ_ONCE(hb->missed);
+		if (missed > READ_ONCE(hb->missed_max)) {
+			hb->ops->silent(hb);
+			return;
+		}
 		hb->last = jiffies;
-		ret = rtrs_hb_beat(hb);
+		ret = rtrs_hb_beat(hb, missed);
 	}
 	if (ret < 0)
-		hb->ops->dead(hb, ret);
+		hb->ops->failed(hb, ret);
 	else
 		rtrs_hb_queue(hb);
 }

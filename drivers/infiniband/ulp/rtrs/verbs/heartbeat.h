@@ -14,15 +14,19 @@ struct rtrs_hb;
 
 /**
  * struct rtrs_hb_ops - what the owner of a heartbeat provides
- * @send: send HB_MSG on the service connection; a negative result counts as a dead path
- * @watch: called once a second; a negative result counts as a dead path
- * @dead: the peer is silent, or @send or @watch failed with @error; called once per start, from the
- *	heartbeat's work
+ * @send: send HB_MSG on the service connection; a negative result ends the heartbeat
+ * @watch: called once a second; a negative result ends the heartbeat
+ * @silent: the peer has given no sign of life for too long
+ * @failed: @send or @watch failed with @error
+ *
+ * All are called from the heartbeat's work, and one of the last two at most, once per start: the owner
+ * gives up the path.
  */
 struct rtrs_hb_ops {
 	int (*send)(struct rtrs_hb *hb);
 	int (*watch)(struct rtrs_hb *hb);
-	void (*dead)(struct rtrs_hb *hb, int error);
+	void (*silent)(struct rtrs_hb *hb);
+	void (*failed)(struct rtrs_hb *hb, int error);
 };
 
 /**
