@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 RESULTS=$DEBUGFS/kunit
-SUITES=17
+SUITES=19
 
 # suites: those of our modules that have run
 suites() {
