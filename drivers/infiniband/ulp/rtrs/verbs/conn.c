@@ -317,6 +317,19 @@ void rtrs_conn_send_completed(struct rtrs_conn *conn)
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_send_completed);
 
+/* In jiffies, for how long the adapter may try to get one send across. */
+static unsigned long rtrs_conn_retries(struct rtrs_conn *conn)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	/* A queue without a time-out never gives up by itself. */
+	if (ib_query_qp(conn->qp, &attr, IB_QP_TIMEOUT | IB_QP_RETRY_CNT, &init) || !attr.timeout)
+		return 0;
+	/* The first attempt, and as many again. */
+	return nsecs_to_jiffies((4096ULL << attr.timeout) * (attr.retry_cnt + 1));
+}
+
 /**
  * rtrs_conn_watch() - does the send queue move
  * @conn: the connection
@@ -327,8 +340,8 @@ EXPORT_SYMBOL_GPL(rtrs_conn_send_completed);
  * will bring a completion, an empty write is posted that does.
  *
  * Context: process.  Handlers of a RTRS_CQ_DIRECT queue may run in it.
- * Return: 0; -ETIMEDOUT if the queue has not moved for RTRS_CONN_STALL_MS; or an error of
- * rtrs_conn_post().
+ * Return: 0; -ETIMEDOUT if the queue has not moved for as long as its retries take and RTRS_CONN_STALL_MS
+ * more; or an error of rtrs_conn_post().
  */
 int rtrs_conn_watch(struct rtrs_conn *conn)
 {
@@ -336,7 +349,8 @@ int rtrs_conn_watch(struct rtrs_conn *conn)
 		.wr.wr_cqe = &conn->send_cqe,
 		.wr.opcode = IB_WR_RDMA_WRITE,
 	};
-	unsigned long flags;
+	unsigned long flags, limit = 0;
+	bool stalled = false;
 	int ret = 0;
 
 	/* Nobody may be waiting on a polled queue just now. */
@@ -347,12 +361,16 @@ int rtrs_conn_watch(struct rtrs_conn *conn)
 	if (conn->sq_free == conn->sq_size || conn->watch_tail != conn->sq_tail) {
 		conn->watch_tail = conn->sq_tail;
 		conn->watch_since = jiffies;
-	} else if (time_after(jiffies, conn->watch_since + msecs_to_jiffies(RTRS_CONN_STALL_MS))) {
-		ret = -ETIMEDOUT;
+	} else {
+		limit = conn->watch_since + msecs_to_jiffies(RTRS_CONN_STALL_MS);
+		stalled = time_after(jiffies, limit);
 	}
-	if (!ret && conn->sq_unsignaled && conn->sq_head == conn->sq_tail)
+	if (!stalled && conn->sq_unsignaled && conn->sq_head == conn->sq_tail)
 		ret = rtrs_conn_post_locked(conn, &wr.wr, &wr.wr, 1, true);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
+	/* Only then is the adapter asked, which may sleep and take its time. */
+	if (stalled && time_after(jiffies, limit + rtrs_conn_retries(conn)))
+		return -ETIMEDOUT;
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_watch);

@@ -14,7 +14,7 @@
 
 #define RTRS_RECV_BATCH		16
 
-/* A send queue that has something to do moves within this time, or is stuck: longer than all retries. */
+/* A send queue that has something to do and has not moved for this long beyond its retries is stuck. */
 #define RTRS_CONN_STALL_MS	6000
 
 /**
