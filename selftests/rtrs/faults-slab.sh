@@ -95,6 +95,7 @@ while :; do
 	}
 	failslab_fired || break
 	[ $n -eq 1 ] || slab_count=$((slab_count + n))
+	[ $((n % 50)) -ne 0 ] || diag "$n allocations failed in $((($(uptime_ms) - started) / 1000)) s"
 	n=$((n + 1))
 done
 failslab times 0

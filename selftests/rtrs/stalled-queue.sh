@@ -39,8 +39,8 @@ stands_still() {
 # never_moves: answers to more heartbeats than there are receives; until the server closes
 never_moves() {
 	local start ev answers=0 took
-	peer post a0 write-imm imm=$HB_MSG nr=$((RECEIVES + 16)) && all_sent a0 || return 1
 	start=$(uptime_ms)
+	peer post a0 write-imm imm=$HB_MSG nr=$((RECEIVES + 16)) && all_sent a0 || return 1
 	while ev=$(peer wait a0 60000); do
 		[ "$ev" != disconnected ] || break
 		answers=$((answers + 1))
