@@ -64,8 +64,9 @@ templates() {
 	[ $psrv_mode = N ] || template noise send-imm imm=0x40000000 data="$(bytes 8 5a)" tame=0-8
 }
 
-# reconnect: have the client connect now, without waiting for it
+# reconnect: have the client connect now, without waiting for it, nor for what it would wait by itself
 reconnect() {
+	attack_asked=$((attack_asked + 1))
 	{ echo 1 >"$path_file/reconnect"; } 2>/dev/null &
 }
 
