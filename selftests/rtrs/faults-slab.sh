@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Each allocation that our modules make, by themselves or through others, fails once:
-# the first one, the second one and so on, until a round passes without one left to
-# fail. A round maps a device over two paths, uses it, has a path go and come back, and
-# unmaps it. Each step works, or fails with an error and leaves nothing.
+# Each allocation that our modules make, by themselves or through others, fails once: of
+# a session of two paths that comes and goes, the first one, the second one and so on,
+# until none is left to fail; then of I/O, then of a path that is closed and comes back.
+# Each time it works, or fails with an error and leaves nothing.
 #
 # vm: smp=1 timeout=3600 tier=all kver=6.12-debug append=rtrs.own_vm=slab
 
@@ -45,7 +45,8 @@ failslab_set_up() {
 # number since boot is a multiple of the interval, and counts only with an interval above 1.
 slab_count=0
 failslab_arm() {
-	failslab interval $((slab_count + $1))
+	slab_next=$((slab_count + $1))
+	failslab interval $slab_next
 	failslab times 1
 }
 
@@ -53,23 +54,75 @@ failslab_fired() {
 	[ "$(cat $FAILSLAB/times)" -eq 0 ]
 }
 
-# round: a step that fails is fine if it says so
-round() {
-	local path
-	dev=$(map_now) || return 0
+failslab_count() {
+	if [ $slab_next -gt 1 ]; then slab_count=$slab_next; fi
+}
+
+# The steps that are repeated. Each works, or fails while the allocation did and says so.
+
+# step_session: from nothing to nothing
+step_session() {
+	dev=$(map_now) || {
+		failslab_fired && nothing_left
+		return
+	}
 	whole || {
 		echo "mapped, but not all paths come"
 		return 1
 	}
-	fio_verify "$dev" --size=256k || failslab_fired || return 1
+	dd if=/dev/urandom of="$dev" bs=64k count=1 oflag=direct status=none || failslab_fired || return 1
+	unmap_device "$dev" || { failslab_fired && unmap_device "$dev"; } || return 1
+	nothing_left
+}
+
+# step_io: of a session that is there
+step_io() {
+	fio_verify "$dev" --size=128k || failslab_fired || return 1
+	whole
+}
+
+# step_path: goes and comes back
+step_path() {
+	local path
 	path=$(path_dir faults 1)
 	sysfs_write "$path/disconnect" 1 || failslab_fired || return 1
 	sysfs_write "$path/reconnect" 1 || failslab_fired || return 1
-	whole || {
-		echo "the path does not come back"
-		return 1
-	}
-	unmap_device "$dev"
+	whole
+}
+
+# sweep <step>: until no allocation of it is left to fail
+sweep() {
+	local n=1 failed='' started
+	started=$(uptime_ms)
+	while :; do
+		failslab_arm $n
+		"step_$1" >/tmp/faults.step 2>&1 || {
+			failed="$failed $n"
+			diag "$1, allocation $n: $(cat /tmp/faults.step)"
+			break
+		}
+		failslab_fired || break
+		failslab_count
+		[ $((n % 50)) -ne 0 ] || diag "$1: $n allocations in $((($(uptime_ms) - started) / 1000)) s"
+		n=$((n + 1))
+	done
+	armed=Y
+	if failslab_fired; then failslab_count; armed=N; fi
+	failslab times 0
+	diag "$1: $((n - 1)) allocations failed in $((($(uptime_ms) - started) / 1000)) s"
+	total=$((total + n - 1))
+	check_eq "$1: each time it works or fails cleanly" "$failed" ''
+}
+
+# spend: the one that is still armed has to come, or nobody knew how many have been
+spend() {
+	[ $armed = Y ] || return 0
+	failslab times 1
+	while ! failslab_fired; do
+		step_session
+	done
+	failslab_count
+	failslab times 0
 }
 
 requires fio
@@ -83,27 +136,20 @@ back=$(backing_null 16) || abort "no backing device"
 must works
 failslab_set_up
 
-ktap_plan 4
-n=1 failed='' started=$(uptime_ms)
-while :; do
-	failslab_arm $n
-	round >/tmp/faults.round 2>&1 && nothing_left || {
-		failed="$failed $n"
-		diag "allocation $n: $(cat /tmp/faults.round)"
-		unmap_all
-		wait_for 45 nothing_left || break
-	}
-	failslab_fired || break
-	[ $n -eq 1 ] || slab_count=$((slab_count + n))
-	[ $((n % 50)) -ne 0 ] || diag "$n allocations failed in $((($(uptime_ms) - started) / 1000)) s"
-	n=$((n + 1))
+ktap_plan 6
+total=0
+defer "rm -f /tmp/faults.step"
+sweep session
+for step in io path; do
+	spend
+	dev=$(map_now) && whole || abort "cannot map"
+	sweep $step
+	must unmap_device "$dev"
+	must nothing_left
 done
-failslab times 0
-defer "rm -f /tmp/faults.round"
-diag "$((n - 1)) allocations failed in $((($(uptime_ms) - started) / 1000)) s"
-check "allocations fail" [ $n -gt 100 ]
-check_eq "each step works or fails cleanly" "$failed" ''
-check "the last round needed none" works
+diag "$total allocations failed"
+check "enough of them" [ $total -gt 100 ]
+check "a session needs none to fail" works
 check "modules can go and come" eval 'rtrs_unload && server_load && client_load && works'
 
 ktap_end
