@@ -48,7 +48,7 @@ while [ ! -e /tmp/files.stop ]; do
 	dd if=/dev/urandom of=/mnt/new bs=4k count=$(shuf -i 1-64 -n 1) conv=fsync status=none &&
 	mv /mnt/new /mnt/$(sha256sum </mnt/new | cut -d ' ' -f 1) && sync -f /mnt || exit 1
 	echo x >>/tmp/files.written
-	[ $(ls /mnt | wc -l) -lt 60 ] || rm /mnt/$(ls /mnt | shuf -n 1) || exit 1
+	[ $(ls /mnt | wc -l) -lt 60 ] || rm /mnt/$(ls /mnt | grep -vx lost+found | shuf -n 1) || exit 1
 done
 """
 
