@@ -68,6 +68,11 @@ RACE_ACCESS = re.compile(r" to 0x\w+ of \d+ bytes by ")
 RACE_FRAMES = 3
 OURS = re.compile(r"\[(rtrs|rnbd)_\w+\]")
 
+# What the allocator says, with a stack, of an allocation that a test had fail: not a complaint.
+INJECTED = re.compile(r"FAULT_INJECTION: forcing a failure")
+INJECTED_LINES = 5
+REFUSED = re.compile(r"vmalloc error: size|page allocation failure:")
+
 BOOT_TRIES = 3
 
 # TCG on a busy host starves virtual CPUs for tens of seconds: stalls are only
@@ -516,6 +521,7 @@ class Vm:
             text = file.read()
             self.judged += len(text)
         lines = text.decode(errors="replace").splitlines() + ring.splitlines()
+        lines = without_injected_failures(lines)
         if self.system.kcsan:
             lines = without_foreign_races(lines)
         for index, line in enumerate(lines):
@@ -551,6 +557,22 @@ def without_foreign_races(lines):
                 index = end
                 continue
         kept += lines[index:end]
+        index = end
+    return kept
+
+
+def without_injected_failures(lines):
+    """The lines but for reports of allocations that were made to fail."""
+    kept, index = [], 0
+    while index < len(lines):
+        end = index + 1
+        before = kept[-INJECTED_LINES:]
+        if REFUSED.search(lines[index]) and any(map(INJECTED.search, before)):
+            while end < len(lines) and "</TASK>" not in lines[end]:
+                end += 1
+            end += 1
+        else:
+            kept.append(lines[index])
         index = end
     return kept
 
