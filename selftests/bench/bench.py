@@ -62,7 +62,8 @@ class Bench:
 
     def __init__(self, rig, options):
         self.rig, self.options = rig, options
-        self.jobs = [(contender, mtu) for mtu in options.mtus for contender in options.contenders]
+        self.jobs = [(contender, mtu) for mtu in options.mtus for contender in options.contenders
+                     if loads_of(contender, options.loads)]
         self.counter = counted.Counter(rig.dir)
         self.systems = {kind: self.system(kind) for kind in {job[0].modules for job in self.jobs}}
         self.done, self.errors = {}, []

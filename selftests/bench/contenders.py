@@ -15,6 +15,7 @@ CONTENDERS = [
     Contender("rnbd-y", "ours", "rnbd always_invalidate=Y", RTRS),
     Contender("mainline-n", "mainline", "rnbd always_invalidate=N", RTRS),
     Contender("mainline-y", "mainline", "rnbd always_invalidate=Y", RTRS),
+    Contender("rnbd-n-1m", "ours", "rnbd always_invalidate=N sess_queue_depth=64 max_io_size=1048576", RTRS),
     Contender("nvme-rdma", "stock", "nvme rdma", ("nvme",)),
     Contender("nvme-tcp", "stock", "nvme tcp", ("nvme",)),
     Contender("nbd", "stock", "nbd", ("nbd",)),
@@ -26,8 +27,15 @@ CONTENDERS = [
 ALONE = ("rtrs-n", "floor", "disk")
 # The longest request that rtrs-perf can have with a server's defaults is not far above.
 PERF_MAX_BYTES = 65536
-# More where time counts: with one processor it would only be in the way of what it waits for.
-TIMED = [Contender("rnbd-n-busy", "ours", "rnbd_busy always_invalidate=N", RTRS)]
+# The shortest that is not the same as with a server's defaults.
+LARGE_BYTES = 131072
+# More where time counts, named after what they are besides: where several processors, and looking instead of sleeping,
+# make a difference.
+TIMED = [
+    Contender("rnbd-n-busy", "ours", "rnbd_both busy_poll_us=100 always_invalidate=N", RTRS),
+    Contender("rnbd-n-bound", "ours", "rnbd_both cq_unbound=N always_invalidate=N", RTRS),
+    Contender("rnbd-n-bound-busy", "ours", "rnbd_both cq_unbound=N,busy_poll_us=100 always_invalidate=N", RTRS),
+]
 Load = collections.namedtuple("Load", "name rw bs depth ios jobs", defaults=[1])
 LOADS = [
     Load("read-4k-qd1", "randread", 4096, 1, 1500),
@@ -47,16 +55,19 @@ STOCK_TOOLS = ["nbd-server", "nbd-client"]
 
 
 def loads_of(contender, loads):
-    """Without a block device a run is of reads or of writes, in one stream, and nobody cuts what is too long."""
+    """Without a block device a run is of reads or of writes, in one stream, and nobody cuts what is too long. What
+    is for large requests has these only."""
+    if contender.name == "rnbd-n-1m":
+        return [load for load in loads if load.bs >= LARGE_BYTES]
     most = {"floor": max(load.bs for load in LOADS), "rtrs-n": PERF_MAX_BYTES}.get(contender.name)
     return [load for load in loads if not most or (load.jobs == 1 and load.bs <= most)]
 
 
 def timed(contenders):
     """Those of them that are a block device elsewhere, and what is for the clock alone if its like is among them."""
-    names = [item.name for item in contenders]
+    names = tuple(item.name + "-" for item in contenders)
     return ([item for item in contenders if item.name not in ALONE]
-            + [item for item in TIMED if item.name.removesuffix("-busy") in names])
+            + [item for item in TIMED if item.name.startswith(names)])
 
 
 def names_of(known):

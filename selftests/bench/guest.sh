@@ -48,9 +48,13 @@ bench_rnbd() {
 	server_load && client_load && lib_topo_nr=1 && map_device bench /dev/ram0
 }
 
-# bench_rnbd_busy [<parameter of rtrs-server>...]: ours, looking for completions for a while before waiting for them
-bench_rnbd_busy() {
-	modprobe rtrs-server busy_poll_us=100 "$@" && modprobe rtrs-client busy_poll_us=100 && bench_rnbd
+# bench_rnbd_both <parameter>[,<parameter>...] [<parameter of rtrs-server>...]: ours, the first ones for both sides
+bench_rnbd_both() {
+	local both
+	both=$(echo "$1" | tr , ' ')
+	shift
+	# shellcheck disable=SC2086 # several parameters
+	modprobe rtrs-server $both "$@" && modprobe rtrs-client $both && bench_rnbd
 }
 
 # bench_mainline [<parameter of rtrs-server>...]: mainline's modules, which the host has put there, where modprobe finds
@@ -137,7 +141,7 @@ pid_gone() {
 # bench_down <contender>: undo what it did
 bench_down() {
 	case "$1" in
-	rnbd | rnbd_busy | mainline) rtrs_unload ;;
+	rnbd | rnbd_both | mainline) rtrs_unload ;;
 	*) "bench_$1_down" ;;
 	esac
 }

@@ -235,9 +235,16 @@ Totals:
 class Contenders(unittest.TestCase):
     def test_by_the_clock_only_what_is_elsewhere(self):
         names = [item.name for item in contenders.timed(contenders.CONTENDERS)]
-        self.assertEqual(names, ["rnbd-n", "rnbd-y", "mainline-n", "mainline-y", "nvme-rdma", "nvme-tcp", "nbd",
-                                 "rnbd-n-busy"])
+        self.assertEqual(names, ["rnbd-n", "rnbd-y", "mainline-n", "mainline-y", "rnbd-n-1m", "nvme-rdma", "nvme-tcp",
+                                 "nbd", "rnbd-n-busy", "rnbd-n-bound", "rnbd-n-bound-busy"])
         self.assertEqual([item.name for item in contenders.timed(contenders.CONTENDERS[2:3])], ["mainline-n"])
+
+    def test_large_requests_for_whom_they_are(self):
+        by_name = {item.name: item for item in contenders.CONTENDERS}
+        names = {name: [load.name for load in contenders.loads_of(by_name[name], contenders.LOADS)] for name in by_name}
+        self.assertEqual(names["rnbd-n-1m"], [load.name for load in contenders.LOADS if load.bs >= 131072])
+        self.assertEqual(names["rnbd-n"], [load.name for load in contenders.LOADS])
+        self.assertEqual(contenders.loads_of(by_name["rnbd-n-1m"], contenders.LOADS[:4]), [])
 
 
 class Tags(html.parser.HTMLParser):

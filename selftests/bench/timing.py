@@ -12,7 +12,7 @@ import subprocess
 
 import figures
 import vmlib
-from contenders import BOOT_TIMEOUT, DISK_MB, add_stock, timed
+from contenders import BOOT_TIMEOUT, DISK_MB, add_stock, loads_of, timed
 
 PROCESSORS, MEMORY = 2, "1536M"
 SECONDS = 1             # per load and round; fio's start takes as long
@@ -24,7 +24,7 @@ class Timing:
 
     def __init__(self, rig, options):
         self.rig, self.options = rig, options
-        self.contenders = timed(options.contenders)
+        self.contenders = [item for item in timed(options.contenders) if loads_of(item, options.loads)]
         self.found, self.errors = {}, []
 
     def system(self):
@@ -49,7 +49,7 @@ class Timing:
         if contender.modules == "mainline":
             how = "mainline"
         device = self.sh(vm, f"bench_{how} {arguments}").splitlines()[-1]
-        for load in self.options.loads:
+        for load in loads_of(contender, self.options.loads):
             said = self.sh(vm, f"bench_time {device} {load.rw} {load.bs} {load.depth} {load.jobs} {SECONDS}")
             self.found.setdefault((mtu, contender.name, load.name), []).append(figures.of_fio(json.loads(said)))
         self.sh(vm, f"bench_down {how}")
