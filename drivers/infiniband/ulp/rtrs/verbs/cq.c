@@ -2,9 +2,14 @@
 /*
  * Completion queues with a choice of context.
  *
- * Ordering: the handlers of one CQ never run concurrently.  A work item never runs twice at a time; for
- * RTRS_CQ_DIRECT the poller that does not get the flag goes away.  What a handler
- * keeps per connection therefore needs no lock against other handlers of the same connection.
+ * Ordering: the handlers of one CQ never run concurrently, for a queue has one poller at a time, who has its
+ * flag.  Whoever does not get it goes away.  What a handler keeps per connection therefore needs no lock
+ * against other handlers of the same connection.
+ *
+ * Operation: polling is the work of several work items by turns.  A handler wakes somebody up, and the
+ * worker may be preempted for him when the item has returned but still counts as running; the workqueue
+ * would have the same item, queued again by what he submits, wait for that worker.  Another one does
+ * not wait.  They are three, for a write has two events: it was sent, and it was answered.
  */
 #define pr_fmt(fmt) "rtrs: " fmt
 
@@ -15,7 +20,7 @@
 #include "fault.h"
 
 #define RTRS_CQ_BUDGET		256
-#define RTRS_CQ_F_POLLING	0
+#define RTRS_CQ_F_POLLER	0
 #define RTRS_CQ_BUSY_POLL_MAX	1000
 #define RTRS_CQ_MISSES_MAX	8
 
@@ -84,38 +89,57 @@ static noinline int rtrs_cq_busy_poll(struct rtrs_cq *rcq)
 	return 0;
 }
 
+static bool rtrs_cq_become_poller(struct rtrs_cq *rcq)
+{
+	return !test_and_set_bit_lock(RTRS_CQ_F_POLLER, &rcq->flags);
+}
+
+/* Ask for an event, and be the poller no longer, unless there is more already.  Return: is there, and still we? */
+static bool rtrs_cq_more(struct rtrs_cq *rcq)
+{
+	clear_bit_unlock(RTRS_CQ_F_POLLER, &rcq->flags);
+	return ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0 &&
+	       rtrs_cq_become_poller(rcq);
+}
+
+/* The caller is the poller, which the work is from now on. */
+static void rtrs_cq_next_turn(struct rtrs_cq *rcq)
+{
+	if (++rcq->turn == RTRS_CQ_TURNS)
+		rcq->turn = 0;
+	queue_work(rcq->wq, &rcq->turns[rcq->turn].work);
+}
+
+/* Does not touch the queue once it is not the poller any more.  One that cannot be polled keeps its poller. */
 static void rtrs_cq_work(struct work_struct *work)
 {
-	struct rtrs_cq *rcq = container_of(work, struct rtrs_cq, work);
+	struct rtrs_cq *rcq = container_of(work, struct rtrs_cq_turn, work)->rcq;
 	int nr, total = 0;
 
 	while (total < RTRS_CQ_BUDGET) {
 		nr = rtrs_cq_process(rcq);
-		if (nr < 0)
-			return;
 		total += nr;
 		if (nr == RTRS_CQ_BATCH)
 			continue;
 		/* Only who was woken up for something. */
-		if (rcq->busy_poll_us && total) {
+		if (nr >= 0 && rcq->busy_poll_us && total) {
 			nr = rtrs_cq_busy_poll(rcq);
-			if (nr < 0)
-				return;
 			total += nr;
-			if (nr)
+			if (nr > 0)
 				continue;
 		}
-		if (!ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS))
+		if (nr < 0 || !rtrs_cq_more(rcq))
 			return;
 	}
-	queue_work(rcq->wq, &rcq->work);
+	rtrs_cq_next_turn(rcq);
 }
 
 static void rtrs_cq_completion(struct ib_cq *cq, void *ctx)
 {
 	struct rtrs_cq *rcq = ctx;
 
-	queue_work(rcq->wq, &rcq->work);
+	if (rtrs_cq_become_poller(rcq))
+		rtrs_cq_next_turn(rcq);
 }
 
 static void rtrs_cq_event(struct ib_event *event, void *ctx)
@@ -143,11 +167,13 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 		.comp_vector = vector % max_t(u32, dev->num_comp_vectors, 1),
 	};
 	struct ib_cq *cq;
+	int i;
 
 	if (fault_here(cq_create))
 		return -ENOMEM;
 	rcq->ctx = ctx;
 	rcq->flags = 0;
+	rcq->turn = 0;
 	rcq->misses = 0;
 	rcq->skip = 0;
 	if (ctx == RTRS_CQ_DIRECT) {
@@ -159,7 +185,10 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 	}
 
 	rcq->wq = ctx == RTRS_CQ_BOUND ? rtrs_cq_bound_wq : rtrs_cq_wq;
-	INIT_WORK(&rcq->work, rtrs_cq_work);
+	for (i = 0; i < RTRS_CQ_TURNS; i++) {
+		rcq->turns[i].rcq = rcq;
+		INIT_WORK(&rcq->turns[i].work, rtrs_cq_work);
+	}
 	cq = ib_create_cq(dev, rtrs_cq_completion, rtrs_cq_event, rcq, &attr);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -178,13 +207,19 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
  */
 void rtrs_cq_destroy(struct rtrs_cq *rcq)
 {
+	int i;
+
 	if (!rcq->cq)
 		return;
 	if (rcq->ctx == RTRS_CQ_DIRECT) {
 		ib_free_cq(rcq->cq);
 	} else {
-		/* No QP is left to raise a completion, so the work cannot be queued again after this. */
-		cancel_work_sync(&rcq->work);
+		/*
+		 * No QP is left to raise a completion.  The work that handles the last one may still queue the
+		 * next, which finds nothing and queues none.
+		 */
+		for (i = 0; i <= RTRS_CQ_TURNS; i++)
+			cancel_work_sync(&rcq->turns[i % RTRS_CQ_TURNS].work);
 		ib_destroy_cq(rcq->cq);
 	}
 	rcq->cq = NULL;
@@ -201,10 +236,10 @@ int rtrs_cq_poll(struct rtrs_cq *rcq)
 {
 	int nr;
 
-	if (test_and_set_bit_lock(RTRS_CQ_F_POLLING, &rcq->flags))
+	if (!rtrs_cq_become_poller(rcq))
 		return 0;
 	nr = ib_process_cq_direct(rcq->cq, RTRS_CQ_BATCH);
-	clear_bit_unlock(RTRS_CQ_F_POLLING, &rcq->flags);
+	clear_bit_unlock(RTRS_CQ_F_POLLER, &rcq->flags);
 	return nr;
 }
 EXPORT_SYMBOL_GPL(rtrs_cq_poll);

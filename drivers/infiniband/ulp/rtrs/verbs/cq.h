@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 
 #define RTRS_CQ_BATCH	16
+#define RTRS_CQ_TURNS	3
 
 /**
  * enum rtrs_cq_ctx - where completion handlers run
@@ -26,14 +27,27 @@ enum rtrs_cq_ctx {
 	RTRS_CQ_DIRECT,
 };
 
+struct rtrs_cq;
+
+/**
+ * struct rtrs_cq_turn - one of the works that poll a completion queue by turns
+ * @work: poll work
+ * @rcq: the queue
+ */
+struct rtrs_cq_turn {
+	struct work_struct work;
+	struct rtrs_cq *rcq;
+};
+
 /**
  * struct rtrs_cq - a completion queue
  * @cq: the verbs object, NULL before create and after destroy
  * @ctx: where handlers run; fixed at create
- * @flags: bit 0, somebody is in rtrs_cq_poll(); RTRS_CQ_DIRECT only
- * @wq: where @work runs; not with RTRS_CQ_DIRECT, as the next one
- * @work: poll work
- * @wc: completions of one poll batch; owned by the one poller
+ * @flags: bit 0, the queue has a poller: somebody is in rtrs_cq_poll(), or a work is queued or polls
+ * @wq: where the works run; not with RTRS_CQ_DIRECT, as the next two
+ * @turns: poll works
+ * @turn: the one that was queued last; the poller's, or of who is about to queue one
+ * @wc: completions of one poll batch; the poller's
  * @busy_poll_us: microseconds for which the work looks for another completion before it ends; not with
  *	RTRS_CQ_DIRECT
  * @misses: how often in succession it looked in vain, up to RTRS_CQ_MISSES_MAX; the work's, as the next one
@@ -46,7 +60,8 @@ struct rtrs_cq {
 	enum rtrs_cq_ctx ctx;
 	unsigned long flags;
 	struct workqueue_struct *wq;
-	struct work_struct work;
+	struct rtrs_cq_turn turns[RTRS_CQ_TURNS];
+	unsigned int turn;
 	struct ib_wc wc[RTRS_CQ_BATCH];
 	unsigned int busy_poll_us;
 	unsigned int misses;
