@@ -232,13 +232,13 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 				      bool payload, u8 ver, struct rnbd_srv_io_req *req)
 {
 	const struct rnbd_op_desc *desc;
-	struct rnbd_msg_io msg = {};
+	struct rnbd_msg_io msg;
 	u32 rw;
 
 	memset(req, 0, sizeof(*req));
 	if (usr_len < RNBD_SRV_MIN_IO_BYTES)
 		return RNBD_SRV_BAD_LENGTH;
-	memcpy(&msg, usr, usr_len < sizeof(msg) ? RNBD_SRV_MIN_IO_BYTES : sizeof(msg));
+	memcpy(&msg, usr, RNBD_SRV_MIN_IO_BYTES);
 
 	rw = le32_to_cpu(msg.rw);
 	req->device_id = le32_to_cpu(msg.device_id);
@@ -246,8 +246,10 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 	req->bytes = le32_to_cpu(msg.bi_size);
 	req->sync = rw & RNBD_F_SYNC;
 	req->fua = req->op == RNBD_OP_WRITE && (rw & RNBD_F_FUA);
-	if (ver >= RNBD_PROTO_MAJOR)
+	if (ver >= RNBD_PROTO_MAJOR && usr_len >= sizeof(msg)) {
+		memcpy(&msg.prio, usr + offsetof(struct rnbd_msg_io, prio), sizeof(msg.prio));
 		req->prio = le16_to_cpu(msg.prio);
+	}
 	if (RNBD_SRV_PRIO_CLASS(req->prio) > RNBD_SRV_PRIO_CLASS_MAX)
 		req->prio = 0;
 

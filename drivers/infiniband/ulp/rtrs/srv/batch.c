@@ -97,6 +97,11 @@ void rtrs_srv_batch_end(void *arg)
 	LIST_HEAD(taken);
 	u32 imm;
 
+	/* With one request at a time there is nothing to be put together. */
+	if (list_is_singular(&conn->batch)) {
+		rtrs_srv_req_send_rsp(rtrs_srv_batch_pop(&conn->batch));
+		return;
+	}
 	while (!list_empty(&conn->batch)) {
 		imm = rtrs_srv_batch_take(conn, &taken);
 		rtrs_srv_batch_post(conn, &taken, imm);

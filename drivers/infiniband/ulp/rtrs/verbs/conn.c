@@ -216,8 +216,8 @@ static __always_inline int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct
 	return 0;
 }
 
-static int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *first,
-				 struct ib_send_wr *last, u32 nr, bool signal)
+static __always_inline int rtrs_conn_post_locked(struct rtrs_conn *conn, struct ib_send_wr *first,
+						 struct ib_send_wr *last, u32 nr, bool signal)
 {
 	if (!rtrs_conn_has_room(conn, nr))
 		return -EAGAIN;
