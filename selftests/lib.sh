@@ -1016,11 +1016,11 @@ uptime_ms() {
 }
 
 # load_start <device> <seconds> [<fio option>...]: mixed reads and writes, whose
-# data are verified, in the background
+# data are verified, in the background; up to 8 are submitted at once
 load_start() {
 	local dev="$1" secs="$2"
 	shift 2
-	fio --name=load --filename="$dev" --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw \
+	fio --name=load --filename="$dev" --direct=1 --ioengine=libaio --iodepth=16 --iodepth_batch_submit=8 --rw=randrw \
 		--bsrange=512-64k --blockalign=512 --size=16M --io_size=100G --time_based \
 		--runtime=$((secs * ${RTRS_SLOWNESS:-1})) --verify=crc32c --verify_fatal=1 --verify_backlog=256 \
 		--output-format=terse --output=/tmp/load.out "$@" >/tmp/load.err 2>&1 &

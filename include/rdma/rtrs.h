@@ -15,6 +15,7 @@
 #include <rtrs/rtrs_timing.h>
 
 struct rtrs_permit;
+struct rtrs_clt_req;
 struct rtrs_clt_sess;
 struct rtrs_srv_ctx;
 struct rtrs_srv_sess;
@@ -79,6 +80,26 @@ enum rtrs_clt_con_type {
 struct rtrs_clt_req_ops {
 	void *priv;
 	void (*conf_fn)(void *priv, int errno);
+};
+
+#define RTRS_CLT_BATCH_MAX	16
+
+/**
+ * struct rtrs_clt_batch - requests that are sent together
+ * @sess: their session
+ * @req: those that are not sent yet
+ * @msg_len: bytes of each one's message
+ * @nr: how many
+ * @msgs_len: bytes of all their messages
+ *
+ * The transport's.  Not part of mainline's interface.
+ */
+struct rtrs_clt_batch {
+	struct rtrs_clt_sess *sess;
+	struct rtrs_clt_req *req[RTRS_CLT_BATCH_MAX];
+	u16 msg_len[RTRS_CLT_BATCH_MAX];
+	u32 nr;
+	u32 msgs_len;
 };
 
 /**
@@ -169,6 +190,11 @@ void rtrs_clt_permit_set_queue(struct rtrs_clt_sess *sess, struct rtrs_permit *p
 int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 		     struct scatterlist *sg, unsigned int sg_cnt);
+void rtrs_clt_batch_begin(struct rtrs_clt_batch *batch, struct rtrs_clt_sess *sess);
+int rtrs_clt_batch_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_batch *batch,
+			   struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
+			   struct scatterlist *sg, unsigned int sg_cnt);
+void rtrs_clt_batch_end(struct rtrs_clt_batch *batch);
 void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv);
 int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index);
 int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr);

@@ -62,6 +62,8 @@
  * @RTRS_IMM_SERVER_TIME: extension SERVER_TIME, server to client, right before an answer: where its request
  *	spent its time; payload is two times
  * @RTRS_IMM_IO_REQ_TIMED: extension SERVER_TIME, as @RTRS_IMM_IO_REQ, and @RTRS_IMM_SERVER_TIME is wanted
+ * @RTRS_IMM_IO_REQ_LIST: extension REQ_LIST, client to server, several requests were written; payload is a
+ *	slot and the offset of struct rtrs_msg_req_list in its chunk
  */
 enum rtrs_imm_type {
 	RTRS_IMM_IO_REQ		= 0,
@@ -74,6 +76,7 @@ enum rtrs_imm_type {
 	RTRS_IMM_IO_RSP_MANY	= 12,
 	RTRS_IMM_SERVER_TIME	= 13,
 	RTRS_IMM_IO_REQ_TIMED	= 14,
+	RTRS_IMM_IO_REQ_LIST	= 15,
 };
 
 /**
@@ -83,6 +86,7 @@ enum rtrs_imm_type {
  * @RTRS_MSG_WRITE: header of a WRITE request, struct rtrs_msg_write
  * @RTRS_MSG_READ: header of a READ request, struct rtrs_msg_read
  * @RTRS_MSG_RKEY_RSP: new rkey of a slot, struct rtrs_msg_rkey_rsp
+ * @RTRS_MSG_REQ_LIST: extension REQ_LIST, several READ requests, struct rtrs_msg_req_list
  */
 enum rtrs_msg_type {
 	RTRS_MSG_INFO_REQ	= 0,
@@ -90,6 +94,7 @@ enum rtrs_msg_type {
 	RTRS_MSG_WRITE		= 2,
 	RTRS_MSG_READ		= 3,
 	RTRS_MSG_RKEY_RSP	= 4,
+	RTRS_MSG_REQ_LIST	= 5,
 };
 
 /*
@@ -101,8 +106,13 @@ enum rtrs_msg_type {
 #define RTRS_EXT_IMPLICIT_RKEY		0x0002
 #define RTRS_EXT_BATCH			0x0004
 #define RTRS_EXT_SERVER_TIME		0x0008
+#define RTRS_EXT_REQ_LIST		0x0010
 #define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH | \
-					 RTRS_EXT_SERVER_TIME)
+					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST)
+
+/* Extension REQ_LIST: requests of a list, and its bytes. */
+#define RTRS_REQ_LIST_MAX		16
+#define RTRS_REQ_LIST_MAX_BYTES		2048
 
 /* Bits of rtrs_msg_conn_req.flags. */
 #define RTRS_CONN_FIRST			0x01
@@ -251,6 +261,33 @@ struct rtrs_msg_rkey_rsp {
 	__le32	rkey;
 };
 
+/**
+ * struct rtrs_msg_req_entry - one request of a list, 8 bytes
+ * @slot: the request's slot
+ * @usr_len: bytes of its user message, as in its header
+ * @off: where its header would be in the slot's chunk, as in an immediate of type RTRS_IMM_IO_REQ
+ */
+struct rtrs_msg_req_entry {
+	__le16	slot;
+	__le16	usr_len;
+	__le32	off;
+};
+
+/**
+ * struct rtrs_msg_req_list - several READ requests, 8 bytes + 8 for each
+ * @type: RTRS_MSG_REQ_LIST
+ * @nr: number of requests, 1 to RTRS_REQ_LIST_MAX
+ * @len: bytes of the whole list, at most RTRS_REQ_LIST_MAX_BYTES
+ * @entry: the requests; behind the last one of them come, in this order and with nothing in between, user message
+ *	and header of each
+ */
+struct rtrs_msg_req_list {
+	__le16	type;
+	__le16	nr;
+	__le32	len;
+	struct rtrs_msg_req_entry entry[];
+};
+
 static_assert(sizeof(struct rtrs_msg_conn_req) == 56);
 static_assert(offsetof(struct rtrs_msg_conn_req, magic) == 2);
 static_assert(offsetof(struct rtrs_msg_conn_req, cid) == 6);
@@ -271,5 +308,9 @@ static_assert(sizeof(struct rtrs_msg_write) == 4);
 static_assert(sizeof(struct rtrs_msg_read) == 8);
 static_assert(sizeof(struct rtrs_msg_rkey_rsp) == 8);
 static_assert(offsetof(struct rtrs_msg_rkey_rsp, rkey) == 4);
+static_assert(sizeof(struct rtrs_msg_req_entry) == 8);
+static_assert(offsetof(struct rtrs_msg_req_entry, off) == 4);
+static_assert(sizeof(struct rtrs_msg_req_list) == 8);
+static_assert(offsetof(struct rtrs_msg_req_list, len) == 4);
 
 #endif /* _RTRS_FORMAT_H */

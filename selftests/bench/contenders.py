@@ -36,12 +36,14 @@ TIMED = [
     Contender("rnbd-n-bound", "ours", "rnbd_both cq_unbound=N always_invalidate=N", RTRS),
     Contender("rnbd-n-bound-busy", "ours", "rnbd_both cq_unbound=N,busy_poll_us=100 always_invalidate=N", RTRS),
 ]
-Load = collections.namedtuple("Load", "name rw bs depth ios jobs", defaults=[1])
+# batch: so many are submitted by one system call
+Load = collections.namedtuple("Load", "name rw bs depth ios jobs batch", defaults=[1, 1])
 LOADS = [
     Load("read-4k-qd1", "randread", 4096, 1, 1500),
     Load("write-4k-qd1", "randwrite", 4096, 1, 1500),
     Load("read-4k-qd32", "randread", 4096, 32, 3000),
     Load("write-4k-qd32", "randwrite", 4096, 32, 3000),
+    Load("read-4k-qd32-by16", "randread", 4096, 32, 3000, batch=16),
     Load("mixed-16k-4jobs", "randrw", 16384, 8, 1600, 4),
     Load("seqread-128k-qd4", "read", 131072, 4, 200),
     Load("seqwrite-128k-qd4", "write", 131072, 4, 200),
@@ -60,7 +62,7 @@ def loads_of(contender, loads):
     if contender.name == "rnbd-n-1m":
         return [load for load in loads if load.bs >= LARGE_BYTES]
     most = {"floor": max(load.bs for load in LOADS), "rtrs-n": PERF_MAX_BYTES}.get(contender.name)
-    return [load for load in loads if not most or (load.jobs == 1 and load.bs <= most)]
+    return [load for load in loads if not most or (load.jobs == load.batch == 1 and load.bs <= most)]
 
 
 def timed(contenders):

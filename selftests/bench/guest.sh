@@ -6,7 +6,7 @@
 #
 #	LIB_ONLY=1; . /selftests/lib.sh; . /selftests/bench/guest.sh
 #	bench_up 1500 64 rnbd always_invalidate=N		# prints the device
-#	bench_measure /dev/rnbd0 randread 4096 1 2000 1	# prints "<nanoseconds> <packets> <switches>"
+#	bench_measure /dev/rnbd0 randread 4096 1 2000 1 1	# prints "<nanoseconds> <packets> <switches>"
 #	bench_down rnbd						# as before bench_rnbd; network and disk stay
 
 BENCH_CLIENT=10.1.0.1
@@ -168,8 +168,8 @@ bench_counters() {
 		awk 'NF == 1 { packets += $1 } $1 == "ctxt" { print packets, $2 }'
 }
 
-# bench_measure <device> <fio's rw> <block size> <depth> <I/Os> <jobs> [<option of the floor>...]: prints the
-# nanoseconds, packets and context switches of all of them; the plugin counts instructions
+# bench_measure <device> <fio's rw> <block size> <depth> <I/Os> <jobs> <submitted at once> [<option of the floor>...]:
+# prints the nanoseconds, packets and context switches of all of them; the plugin counts instructions
 bench_measure() {
 	local before ns how=fio
 	case "$1" in floor | perf) how=$1 ;; esac
@@ -190,7 +190,7 @@ bench_fio() {
 # bench_by_fio: as bench_measure, prints fio's time, which is in milliseconds
 bench_by_fio() {
 	bench_fio --filename="$1" --rw="$2" --bs="$3" --iodepth="$4" --number_ios=$(($5 / $6)) --numjobs="$6" \
-		--output-format=terse || return 1
+		--iodepth_batch_submit="$7" --iodepth_batch_complete_min="$7" --output-format=terse || return 1
 	awk -F ';' -v kb=$(($3 * $5 / 1024)) '
 		/^3;/ && $6 + $47 == kb { printf "%.0f", 1e6 * ($9 > $50 ? $9 : $50); found = 1 }
 		END { if (!found) { print "fio did not move " kb " kB" >"/dev/stderr"; exit 1 } }' /tmp/fio.out
@@ -200,7 +200,7 @@ bench_by_fio() {
 bench_by_floor() {
 	local run="$DEBUGFS/rtrs-floor/run"
 	local rw="${2#rand}" bs="$3" depth="$4" ios="$5"
-	shift 6
+	shift 7
 	echo "$BENCH_CLIENT $BENCH_SERVER $rw $bs $depth $ios $*" >/tmp/floor &&
 	count dd if=/tmp/floor of="$run" bs=4k conv=notrunc status=none && cat "$run"
 }
@@ -215,9 +215,9 @@ bench_by_perf() {
 	' /tmp/perf.out
 }
 
-# bench_time <device> <fio's rw> <block size> <depth> <jobs> <seconds>: prints what fio says of that time, as JSON
+# bench_time <device> <fio's rw> <block size> <depth> <jobs> <submitted at once> <seconds>: prints what fio says of that time, as JSON
 bench_time() {
 	fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" --iodepth="$4" --numjobs="$5" \
-		--time_based --runtime="$6" --norandommap --randrepeat=1 --group_reporting --unified_rw_reporting=mixed \
+		--iodepth_batch_submit="$6" --iodepth_batch_complete_min="$6" --time_based --runtime="$7" --norandommap --randrepeat=1 --group_reporting --unified_rw_reporting=mixed \
 		--percentile_list=50:99:99.9 --output-format=json
 }

@@ -38,6 +38,7 @@ EACH = [
     one("rtrs_core", "selective_signal"),
     one("rtrs_core", "batch_receives"),
     one("rtrs_client", "gather_writes"),
+    one("rtrs_client", "list_requests"),
     one("rtrs_client", "max_bounce_bytes", "0"),
     Setting(f"{BOUNCE} remote_invalidate=N", [("rtrs_client", "max_bounce_bytes", "0"),
                                               ("rtrs_client", "remote_invalidate", "N")], BOUNCE),
@@ -59,7 +60,8 @@ REPEATS = 3
 LOADS = [Load("read-4k-qd1", "randread", 4096, 1, 300),
          Load("write-4k-qd1", "randwrite", 4096, 1, 300),
          Load("read-4k-qd32", "randread", 4096, 32, 640),
-         Load("write-4k-qd32", "randwrite", 4096, 32, 640)]
+         Load("write-4k-qd32", "randwrite", 4096, 32, 640),
+         Load("read-4k-qd32-by16", "randread", 4096, 32, 640, batch=16)]
 MTU = 1500
 RESULTS = vmlib.build_dir() / "bench/switches.json"
 

@@ -116,6 +116,32 @@ static void fuzz_io_hdr(struct fuzz_in *in)
 	free(buf);
 }
 
+static void fuzz_list(struct fuzz_in *in)
+{
+	struct rtrs_req_list list;
+	struct rtrs_list_req req;
+	size_t len;
+	void *buf = fuzz_block(in, SIZE_MAX, &len);
+	const u8 *end = (u8 *)buf + len;
+	u32 said, nr = 0;
+	int ret;
+
+	if (!rtrs_list_get_len(buf, len, &said))
+		MUST(said <= len && said <= RTRS_REQ_LIST_MAX_BYTES);
+	if (!rtrs_list_get(buf, len, &list)) {
+		while ((ret = rtrs_list_next(&list, &req)) > 0) {
+			MUST(++nr <= RTRS_REQ_LIST_MAX);
+			MUST(!req.error || req.error == -EINVAL);
+			MUST(!req.hdr.write);
+			MUST((u8 *)req.usr >= (u8 *)buf && (u8 *)req.usr + req.hdr.usr_len <= end);
+			MUST(req.error || (u64)req.hdr.data_len + req.hdr.usr_len == req.off);
+		}
+		MUST(!ret || ret == -EPROTO);
+		MUST(ret || nr);
+	}
+	free(buf);
+}
+
 static void fuzz_rkey_rsp(struct fuzz_in *in)
 {
 	struct rtrs_msg_rkey_rsp msg;
@@ -194,7 +220,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const targets[])(struct fuzz_in *in) = {
 		fuzz_conn_req, fuzz_conn_rsp, fuzz_reject, fuzz_info_req, fuzz_info_rsp,
-		fuzz_io_hdr, fuzz_rkey_rsp, fuzz_imm, fuzz_addr, fuzz_policy,
+		fuzz_io_hdr, fuzz_rkey_rsp, fuzz_imm, fuzz_addr, fuzz_policy, fuzz_list,
 	};
 	struct fuzz_in in = { data, size };
 	u8 target = fuzz_take(&in, 1);

@@ -26,7 +26,7 @@ poll_fio() {
 		--verify_fatal=1 "$@"
 }
 
-ktap_plan 16
+ktap_plan 17
 requires fio
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
@@ -41,6 +41,8 @@ check "buffered I/O" fio_verify "$dev" --direct=0 --ioengine=psync --end_fsync=1
 check "buffered I/O is on the server's disk" same_as_backing "$dev" "$back" $((8 << 20))
 check "memory-mapped I/O" fio_verify "$dev" --direct=0 --ioengine=mmap --end_fsync=1 \
 	--size=1M --randseed=8
+check "reads that are submitted together" fio_verify "$dev" --iodepth_batch_submit=16 \
+	--iodepth_batch_complete_min=16 --randseed=9
 check_eq "no poll queues unless asked for" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 0
 must unmap_device "$dev"
 

@@ -14,13 +14,17 @@ param() {
 	echo "/sys/module/$1/parameters/$2"
 }
 
-# do_ios <device> read|write: one after the other; or together: writes, many at a time
+# do_ios <device> read|write: one after the other; or together: writes, many at a time; or at_once: reads, 16 by
+# one system call
 do_ios() {
 	case $2 in
 	read) dd if="$1" of=/dev/null bs=4k count=$IOS iflag=direct status=none ;;
 	write) dd if=/dev/zero of="$1" bs=4k count=$IOS oflag=direct status=none ;;
 	together) fio --name=together --filename="$1" --direct=1 --ioengine=libaio --iodepth=32 --rw=write \
 		--bs=4k --size=$((IOS * 4))k --output-format=terse >/dev/null ;;
+	at_once) fio --name=at_once --filename="$1" --direct=1 --ioengine=libaio --iodepth=32 --rw=randread \
+		--iodepth_batch_submit=16 --iodepth_batch_complete_min=16 --bs=4k --size=$((IOS * 4))k \
+		--output-format=terse >/dev/null ;;
 	esac
 }
 
@@ -69,7 +73,7 @@ switched() {
 	esac
 }
 
-ktap_plan 24
+ktap_plan 25
 requires fio
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 1
@@ -107,7 +111,8 @@ for module in rtrs_client rtrs_server; do
 done
 check "max_copy_bytes" switched rtrs_server max_copy_bytes 0 $IOS calls rtrs_mr_inv_wr write
 check "implicit_rkey" switched rtrs_server implicit_rkey N $IOS calls rtrs_wire_put_rkey_rsp read
-check "batch" switched rtrs_server batch N less calls rtrs_conn_post_reserved together
+check "batch" switched rtrs_server batch N less calls rtrs_conn_post_reserved_imm together
+check "list_requests" switched rtrs_client list_requests N $IOS packets "" at_once
 check "server_time" switched rtrs_server server_time N less times "" read
 check "one_message_reads" switched rtrs_server one_message_reads N $IOS packets "" read
 check_eq "all are as they were" "$(cat /sys/module/rtrs_core/parameters/* "$(param rtrs_client gather_writes)" \

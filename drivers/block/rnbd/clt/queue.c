@@ -94,7 +94,9 @@ static void rnbd_clt_queue_complete(struct request *rq)
 	blk_mq_end_request(rq, io->status);
 }
 
-static int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq, enum rnbd_io_op op)
+/* @batch: what it may travel with, or NULL. */
+static int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq, enum rnbd_io_op op,
+			      struct rtrs_clt_batch *batch)
 {
 	const struct rnbd_op_desc *desc = rnbd_op_desc(op);
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
@@ -116,13 +118,18 @@ static int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq, enum
 		.iov_base = &msg,
 		.iov_len = sizeof(msg),
 	};
+	size_t data_len = desc->has_data ? io_desc.bytes : 0;
+	int dir = rnbd_clt_queue_dir(op);
 	unsigned int nr_sg = 0;
 
 	rnbd_put_io(&msg, &io_desc);
 	if (desc->has_data)
 		nr_sg = blk_rq_map_sg(rq->q, rq, io->sgl);
-	return rtrs_clt_request(rnbd_clt_queue_dir(op), &ops, io->rtrs, io->permit, &vec, 1,
-				desc->has_data ? io_desc.bytes : 0, nr_sg ? io->sgl : NULL, nr_sg);
+	if (batch)
+		return rtrs_clt_batch_request(dir, &ops, batch, io->permit, &vec, 1, data_len,
+					      nr_sg ? io->sgl : NULL, nr_sg);
+	return rtrs_clt_request(dir, &ops, io->rtrs, io->permit, &vec, 1, data_len,
+				nr_sg ? io->sgl : NULL, nr_sg);
 }
 
 /* RESOURCE: the request goes back to the queue, which is quiesced. */
@@ -131,13 +138,12 @@ static blk_status_t rnbd_clt_queue_no_path(struct rnbd_clt_dev *dev)
 	return rnbd_clt_hold(dev) ? BLK_STS_RESOURCE : rnbd_clt_hold_status(dev);
 }
 
-/* Caller is in an RCU read section. */
-static blk_status_t rnbd_clt_queue_start(struct blk_mq_hw_ctx *hctx, struct rnbd_clt_dev *dev,
-					 struct request *rq, enum rnbd_io_op op)
+/* What a request needs before it is started.  Caller is in an RCU read section. */
+static __always_inline blk_status_t rnbd_clt_queue_prepare(struct rnbd_clt_dev *dev, struct request *rq)
 {
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 	struct rnbd_clt_sess *sess = dev->sess;
-	int ret;
 
 	if (unlikely(rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN))
 		return rnbd_clt_queue_no_path(dev);
@@ -153,9 +159,18 @@ static blk_status_t rnbd_clt_queue_start(struct blk_mq_hw_ctx *hctx, struct rnbd
 		return BLK_STS_RESOURCE;
 	if (hctx->type == HCTX_TYPE_POLL)
 		rtrs_clt_permit_set_queue(io->rtrs, io->permit, hctx->queue_num);
+	return BLK_STS_OK;
+}
+
+/* Caller is in an RCU read section. */
+static __always_inline blk_status_t rnbd_clt_queue_start(struct rnbd_clt_dev *dev, struct request *rq,
+							 enum rnbd_io_op op, struct rtrs_clt_batch *batch)
+{
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	int ret;
 
 	blk_mq_start_request(rq);
-	ret = rnbd_clt_io_submit(dev, rq, op);
+	ret = rnbd_clt_io_submit(dev, rq, op, batch);
 	if (likely(!ret))
 		return BLK_STS_OK;
 	rtrs_clt_put_permit(io->rtrs, io->permit);
@@ -174,9 +189,57 @@ static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	if (unlikely(op < 0))
 		return BLK_STS_NOTSUPP;
 	rcu_read_lock();
-	status = rnbd_clt_queue_start(hctx, dev, bd->rq, op);
+	status = rnbd_clt_queue_prepare(dev, bd->rq);
+	if (likely(status == BLK_STS_OK))
+		status = rnbd_clt_queue_start(dev, bd->rq, op, NULL);
 	rcu_read_unlock();
 	return status;
+}
+
+/*
+ * One of several; false if the block layer is to try it by itself, which has not been started.  Caller is in an RCU
+ * read section.
+ */
+static bool rnbd_clt_queue_one(struct request *rq, struct rtrs_clt_batch *batch)
+{
+	struct rnbd_clt_dev *dev = rq->q->queuedata;
+	int op = rnbd_clt_queue_op(rq);
+	blk_status_t status;
+
+	if (unlikely(op < 0) || unlikely(rnbd_clt_queue_prepare(dev, rq) != BLK_STS_OK))
+		return false;
+	status = rnbd_clt_queue_start(dev, rq, op, batch);
+	if (likely(status == BLK_STS_OK))
+		return true;
+	if (status == BLK_STS_RESOURCE)
+		blk_mq_requeue_request(rq, true);
+	else
+		blk_mq_end_request(rq, status);
+	return true;
+}
+
+/* What a task has collected under a plug, for one disk. */
+static void rnbd_clt_queue_rqs(struct rq_list *rqs)
+{
+	struct rnbd_clt_dev *dev = rq_list_peek(rqs)->q->queuedata;
+	struct rtrs_clt_batch batch;
+	struct rtrs_clt_sess *rtrs;
+	struct rq_list left;
+	struct request *rq;
+
+	rq_list_init(&left);
+	rcu_read_lock();
+	rtrs = rcu_dereference(dev->sess->rtrs);
+	if (unlikely(!rtrs))
+		goto out;	/* each of them is told by rnbd_clt_queue_rq() */
+	rtrs_clt_batch_begin(&batch, rtrs);
+	while ((rq = rq_list_pop(rqs)))
+		if (unlikely(!rnbd_clt_queue_one(rq, &batch)))
+			rq_list_add_head(&left, rq);
+	rtrs_clt_batch_end(&batch);
+	*rqs = left;
+out:
+	rcu_read_unlock();
 }
 
 static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
@@ -250,6 +313,7 @@ static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 
 static const struct blk_mq_ops rnbd_clt_queue_ops = {
 	.queue_rq	= rnbd_clt_queue_rq,
+	.queue_rqs	= rnbd_clt_queue_rqs,
 	.complete	= rnbd_clt_queue_complete,
 	.timeout	= rnbd_clt_queue_timeout,
 	.poll		= rnbd_clt_queue_poll,

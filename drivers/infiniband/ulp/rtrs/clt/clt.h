@@ -287,6 +287,7 @@ struct rtrs_clt_bounce {
  * @pd: C. protection domain of this path alone, the link's
  * @conns: C. connections, the link's
  * @new_rkey: C. completions carry the next rkey of their slot
+ * @offered: C. extensions that the server was told of; settled by the service connection
  * @features: C. extensions that both sides have
  * @srv_id: C. the server's number of this path, with extensions
  * @fence: C. to be waited for when the path is lost, NULL without extension FENCE
@@ -350,6 +351,7 @@ struct rtrs_clt_path {
 	struct ib_pd *pd;
 	struct rtrs_clt_conn *conns;
 	bool new_rkey;
+	u16 offered;
 	u16 features;
 	u32 srv_id;
 	struct rtrs_clt_fence *fence;
@@ -598,11 +600,37 @@ void rtrs_clt_fence_destroy(struct rtrs_clt_path *path);
 int rtrs_clt_fence_established(struct rtrs_clt_path *path);
 void rtrs_clt_fence_drop_all(struct rtrs_clt_sess *sess);
 
-/* io.c */
+static inline enum dma_data_direction rtrs_clt_dma_dir(const struct rtrs_clt_req *req)
+{
+	return req->dir == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/* Does the send read the data pages themselves? */
+static inline bool rtrs_clt_req_sends_pages(const struct rtrs_clt_req *req)
+{
+	return req->dir == WRITE && req->nents;
+}
+
+/* done.c */
 void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_req_step(struct rtrs_clt_req *req, int step);
 void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc);
+void rtrs_clt_req_unmap(struct rtrs_clt_req *req);
+void rtrs_clt_count_done(struct rtrs_clt_req *req, bool answered);
+void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error);
+
+/* post.c */
+int rtrs_clt_post_request(struct rtrs_clt_req *req);
+size_t rtrs_clt_put_read(const struct rtrs_clt_req *req);
+
+/* batch.c */
+u16 rtrs_clt_batch_features_off(void);
+bool rtrs_clt_batch_takes(const struct rtrs_clt_req *req);
+int rtrs_clt_batch_add(struct rtrs_clt_batch *batch, struct rtrs_clt_req *req);
+void rtrs_clt_batch_post(struct rtrs_clt_batch *batch);
+
+/* io.c */
 void rtrs_clt_fail_over(struct rtrs_clt_path *path);
 
 /* recv.c */

@@ -167,7 +167,6 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 		.cid_num = path->sess->nr_conns,
 		.recon_cnt = path->recon_cnt,
 		.first_conn = rtrs_clt_first_conn(path),
-		.features = RTRS_EXT_ALL,
 	};
 	struct rtrs_msg_conn_req msg;
 	struct rdma_conn_param param = {
@@ -181,6 +180,9 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 		.rnr_retry_count = 7,
 	};
 
+	if (!req.cid)
+		path->offered = RTRS_EXT_ALL & ~rtrs_clt_batch_features_off();
+	req.features = path->offered;
 	export_uuid(req.path_uuid, &path->uuid);
 	export_uuid(req.sess_uuid, &path->sess->uuid);
 	rtrs_wire_put_conn_req(&msg, &req);
@@ -233,7 +235,8 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	path->chunk_size = rsp->max_io_size + rsp->max_hdr_size;
 	path->max_hdr_size = min_t(u32, rsp->max_hdr_size, RTRS_CLT_MAX_HDR_BYTES);
 	path->new_rkey = rsp->new_rkey;
-	path->features = rsp->features;
+	/* Not more than was asked for. */
+	path->features = rsp->features & path->offered;
 	path->srv_id = rsp->path_id;
 	return 0;
 }

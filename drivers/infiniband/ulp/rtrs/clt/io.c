@@ -2,19 +2,10 @@
 /*
  * Requests: submit, complete, fail over (protocol sections 5 and 6).
  *
- * Operation: a request uses its permit's slot on one path at a time.  A WRITE gathers the local pages by
- * SGEs and needs no registration unless it has too many elements; such a region is local only, so it is
- * invalidated lazily, in front of its next registration.  A small READ goes through a bounce buffer.  A
- * large one registers its pages for the server, which invalidates them with its answer; where it did not,
- * we do and wait.
+ * Operation: a request uses its permit's slot on one path at a time.  It is posted by itself (post.c), or
+ * with others that the ULP submits together (batch.c), and ends with its answer (done.c).
  *
- * Ownership: state 0 means idle.  The submitter sets BUSY, builds and posts, then sets POSTED.  The
- * handler of the response sets RESPONDED.  SENT means that the adapter does not read the data pages any
- * more: an answer does not say so, for the acknowledgement may be lost, and then the pages are sent
- * once more.  Where they are read, the handler of the send sets it, else the submitter.  Whoever of them
- * comes last goes on to complete, so that no request is completed whose pages are still being posted or
- * sent, however early a server answers.  Where a LOCAL_INV has to be awaited, its handler completes.
- * After the queues of a path are drained the path's worker owns all that is left.
+ * Ownership: see done.c.
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
@@ -43,6 +34,7 @@
  * @sg_cnt: entries of @sg
  * @failover: taken over from another path
  * @start_ns: when the ULP submitted it, rtrs_lat_now()
+ * @batch: what it may travel with, or NULL
  */
 struct rtrs_clt_io {
 	u8 dir;
@@ -58,322 +50,8 @@ struct rtrs_clt_io {
 	unsigned int sg_cnt;
 	bool failover;
 	u64 start_ns;
+	struct rtrs_clt_batch *batch;
 };
-
-/**
- * struct rtrs_clt_chain - the sends of one request while they are built; on the stack, and nothing is set
- * that is not used
- * @wr: the WRITE with immediate that carries it
- * @sge: its elements: data, then user message and header
- * @first: start of the chain
- * @nr: WRs in the chain
- */
-struct rtrs_clt_chain {
-	struct ib_rdma_wr wr;
-	struct ib_sge sge[RTRS_CLT_DATA_SGES_MAX + 1];
-	struct ib_send_wr *first;
-	u32 nr;
-};
-
-static enum dma_data_direction rtrs_clt_dma_dir(const struct rtrs_clt_req *req)
-{
-	return req->dir == WRITE ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-}
-
-static void rtrs_clt_req_unmap(struct rtrs_clt_req *req)
-{
-	if (req->bounced)
-		rtrs_clt_bounce_give_back(req);
-	if (!req->nents)
-		return;
-	ib_dma_unmap_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
-	req->nents = 0;
-}
-
-static void rtrs_clt_count_done(struct rtrs_clt_req *req, bool answered)
-{
-	struct rtrs_clt_path *path = req->path;
-
-	atomic_dec(&path->inflight);
-	rtrs_clt_mp_answered(req, answered);
-	if (req->cpu != raw_smp_processor_id()) {
-		this_cpu_inc(path->stats->to);
-		per_cpu_ptr(path->stats, req->cpu)->from++;
-	}
-}
-
-/* Last step for a request that ends with its ULP: the slot may be used again inside conf_fn. */
-static void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
-{
-	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
-	void *priv = req->priv;
-
-	if (req->bounced && !error)
-		rtrs_clt_bounce_copy(req);
-	rtrs_clt_req_unmap(req);
-	rtrs_clt_count_done(req, !error);
-	rtrs_clt_lat_done(req, true);
-	if (unlikely(error))
-		rtrs_clt_count_io_error(req->path, RTRS_CLT_IO_ERROR_SERVER);
-	trace_rtrs_clt_req_done(RTRS_CLT_REQ_IDS(req), error);
-	/* Nobody submits to this slot before conf_fn gave the permit back. */
-	atomic_set_release(&req->state, 0);
-	conf_fn(priv, error);
-}
-
-/* Does the send read the data pages themselves? */
-static bool rtrs_clt_req_sends_pages(const struct rtrs_clt_req *req)
-{
-	return req->dir == WRITE && req->nents;
-}
-
-/* The request was posted, sent and answered: finish it, or take the server's key away first. */
-static void rtrs_clt_req_done(struct rtrs_clt_req *req)
-{
-	struct rtrs_clt_conn *cc = req->conn;
-	struct ib_send_wr *inv;
-	int ret;
-
-	if (req->dir == READ && !req->bounced && req->mr->valid) {
-		if (req->invalidated) {
-			req->mr->valid = false;
-		} else {
-			trace_rtrs_clt_mr_invalidate(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
-			inv = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
-			ret = rtrs_conn_post(&cc->conn, inv, inv, 1, true);
-			if (ret)
-				/* The region dies with the path; its worker completes the request. */
-				rtrs_clt_path_error(req->path, ret);
-			return;
-		}
-	}
-	rtrs_clt_req_finish(req, req->error);
-}
-
-/**
- * rtrs_clt_req_step() - note a step of a request; the last one completes it
- * @req: the request, BUSY
- * @step: RTRS_REQ_* bits that are not set yet; whoever sets one may not touch the request after
- *
- * Context: any.
- */
-void rtrs_clt_req_step(struct rtrs_clt_req *req, int step)
-{
-	int state = atomic_fetch_or(step, &req->state) | step;
-
-	if ((state & RTRS_REQ_ALL_DONE) == RTRS_REQ_ALL_DONE)
-		rtrs_clt_req_done(req);
-}
-
-/**
- * rtrs_clt_inv_done() - handler of an awaited LOCAL_INV
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion handler.
- */
-void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, inv_cqe);
-
-	if (unlikely(wc->status != IB_WC_SUCCESS) || fault_here(inv_failed)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			rtrs_clt_path_err_rl(req->path, "LOCAL_INV of slot %u failed: %s\n",
-					     req->slot, ib_wc_status_msg(wc->status));
-		rtrs_clt_path_error(req->path, -ECONNABORTED);
-		return;
-	}
-	rtrs_conn_send_completed(&req->conn->conn);
-	req->mr->valid = false;
-	rtrs_clt_req_finish(req, req->error);
-}
-
-static bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
-{
-	if (likely(wc->status == IB_WC_SUCCESS))
-		return false;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
-				     cc->conn.cid, ib_wc_status_msg(wc->status));
-	rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
-			    -ETIMEDOUT : -ECONNABORTED);
-	return true;
-}
-
-/**
- * rtrs_clt_req_sent() - handler of a send that reads the data pages
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion handler.
- */
-void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, sent_cqe);
-	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
-
-	if (unlikely(rtrs_clt_send_failed(cc, wc)))
-		return;
-	rtrs_conn_send_completed(&cc->conn);
-	rtrs_clt_req_step(req, RTRS_REQ_SENT);
-}
-
-/**
- * rtrs_clt_send_done() - handler of all other sends
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion handler.
- */
-void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
-
-	if (likely(!rtrs_clt_send_failed(cc, wc)))
-		rtrs_conn_send_completed(&cc->conn);
-}
-
-/* Put the data of a WRITE into SGEs; sum of the list must cover @req->data_len. */
-static int rtrs_clt_gather(struct rtrs_clt_req *req, struct ib_sge *sge)
-{
-	u32 lkey = req->path->pd->local_dma_lkey;
-	size_t left = req->data_len;
-	struct scatterlist *sg;
-	int i, nr = 0;
-
-	for_each_sg(req->sg, sg, req->nents, i) {
-		if (!left)
-			break;
-		sge[nr].addr = sg_dma_address(sg);
-		sge[nr].length = min_t(size_t, left, sg_dma_len(sg));
-		sge[nr].lkey = lkey;
-		left -= sge[nr].length;
-		nr++;
-	}
-	return left ? -EINVAL : nr;
-}
-
-/* Register the pages; LOCAL_INV of a previous, local-only mapping goes in front. */
-static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain, int access)
-{
-	struct ib_cqe *cqe = &req->conn->conn.send_cqe;
-	struct ib_send_wr *inv = NULL;
-	int ret;
-
-	if (req->mr->valid) {
-		trace_rtrs_clt_mr_invalidate(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
-		inv = rtrs_mr_inv_wr(req->mr, cqe);
-	}
-	ret = rtrs_mr_map(req->mr, req->sg, req->nents, access, cqe);
-	if (likely(!ret) && unlikely(req->mr->mr->length < req->data_len)) {
-		rtrs_mr_unmap(req->mr, inv);
-		ret = -EINVAL;
-	}
-	if (unlikely(ret))
-		return ret;
-
-	trace_rtrs_clt_mr_register(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
-	req->mr->reg_wr.wr.next = chain->first;
-	chain->first = &req->mr->reg_wr.wr;
-	chain->nr++;
-	if (inv) {
-		inv->next = chain->first;
-		chain->first = inv;
-		chain->nr++;
-	}
-	return 0;
-}
-
-/* Data part of a WRITE. Returns number of SGEs or errno. */
-static int rtrs_clt_build_write(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain)
-{
-	int ret;
-
-	if (!req->data_len)
-		return 0;
-	if (req->nents <= req->path->data_sges)
-		return rtrs_clt_gather(req, chain->sge);
-	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE);
-	if (unlikely(ret))
-		return ret;
-	chain->sge[0] = (struct ib_sge) {
-		.addr = req->mr->mr->iova,
-		.length = req->data_len,
-		.lkey = req->mr->mr->lkey,
-	};
-	return 1;
-}
-
-/* Header behind the user message, and the data part. Returns number of data SGEs or errno. */
-static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain, size_t *hdr_len)
-{
-	void *hdr = req->buf + req->usr_len;
-	struct rtrs_sg_desc desc;
-	int ret;
-
-	if (req->dir == WRITE) {
-		*hdr_len = rtrs_wire_put_write(hdr, req->usr_len);
-		return rtrs_clt_build_write(req, chain);
-	}
-	if (!req->data_len) {
-		*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, false, NULL);
-		return 0;
-	}
-	if (req->bounced) {
-		rtrs_clt_bounce_desc(req, &desc);
-		*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, false, &desc);
-		return 0;
-	}
-	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	if (unlikely(ret))
-		return ret;
-	rtrs_wire_put_desc(&desc, req->mr->mr->iova, req->mr->mr->rkey, req->data_len);
-	*hdr_len = rtrs_wire_put_read(hdr, req->usr_len, req->path->ask_inval, &desc);
-	return 0;
-}
-
-static int rtrs_clt_post_request(struct rtrs_clt_req *req)
-{
-	struct rtrs_clt_path *path = req->path;
-	struct rtrs_rbuf *rbuf = &path->rbufs[req->slot];
-	struct rtrs_clt_chain chain __uninitialized;
-	bool sends_pages = rtrs_clt_req_sends_pages(req);
-	size_t hdr_len, msg_len;
-	u64 off = req->data_len;
-	int nr_sge, ret;
-	u32 imm;
-
-	chain.first = &chain.wr.wr;
-	chain.nr = 1;
-	nr_sge = rtrs_clt_build(req, &chain, &hdr_len);
-	if (unlikely(nr_sge < 0))
-		return nr_sge;
-	msg_len = req->usr_len + hdr_len;
-	ib_dma_sync_single_for_device(path->dev, req->dma, msg_len, DMA_TO_DEVICE);
-	chain.sge[nr_sge++] = (struct ib_sge) {
-		.addr = req->dma,
-		.length = msg_len,
-		.lkey = path->pd->local_dma_lkey,
-	};
-	imm = rtrs_imm_io_req(req->slot, off + req->usr_len, path->sess->mem_bits);
-	if (unlikely(req->posted_ns) && (path->features & RTRS_EXT_SERVER_TIME))
-		imm = rtrs_imm_timed(imm);
-	chain.wr = (struct ib_rdma_wr) {
-		.wr = {
-			.wr_cqe = sends_pages ? &req->sent_cqe : &req->conn->conn.send_cqe,
-			.sg_list = chain.sge,
-			.num_sge = nr_sge,
-			.opcode = IB_WR_RDMA_WRITE_WITH_IMM,
-			.ex.imm_data = cpu_to_be32(imm),
-		},
-		.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off,
-		.rkey = rbuf->rkey,
-	};
-	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
-	if (unlikely(ret) && chain.nr > 1)
-		rtrs_mr_unmap(req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
-	return ret;
-}
 
 static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
 {
@@ -461,6 +139,7 @@ static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_cl
 static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
 {
 	struct rtrs_clt_req *req = &path->reqs[io->slot];
+	bool batched;
 	int ret;
 
 	ret = rtrs_clt_check_len(path, io);
@@ -477,10 +156,13 @@ static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const st
 	req->posted_ns = rtrs_clt_lat_sampled(&path->lat) ? rtrs_lat_now() : 0;
 	req->seq++;
 	trace_rtrs_clt_req_send(RTRS_CLT_REQ_IDS(req), req->dir == WRITE, req->data_len);
-	ret = rtrs_clt_post_request(req);
+	batched = io->batch && rtrs_clt_batch_takes(req);
+	ret = batched ? rtrs_clt_batch_add(io->batch, req) : rtrs_clt_post_request(req);
 	if (unlikely(ret))
 		goto err_unmap;
 	rtrs_clt_count_sent(path, io, req->seq);
+	if (batched)
+		return 0;
 	rtrs_clt_req_step(req, rtrs_clt_req_sends_pages(req) ? RTRS_REQ_POSTED :
 							       RTRS_REQ_POSTED | RTRS_REQ_SENT);
 	return 0;
@@ -648,6 +330,42 @@ void rtrs_clt_fail_over(struct rtrs_clt_path *path)
 		rtrs_clt_fence_tell(path);
 }
 
+/* The session that takes a request, and what the request may travel with, or NULL. */
+struct rtrs_clt_with {
+	struct rtrs_clt_sess *sess;
+	struct rtrs_clt_batch *batch;
+};
+
+static __always_inline int rtrs_clt_submit(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_with with,
+					   struct rtrs_permit *permit, const struct kvec *vec,
+					   size_t nr, size_t len, struct scatterlist *sg,
+					   unsigned int sg_cnt)
+{
+	struct rtrs_clt_io io = {
+		.dir = dir == WRITE ? WRITE : READ,
+		.slot = permit->slot,
+		.con = permit->con,
+		.conf_fn = ops->conf_fn,
+		.priv = ops->priv,
+		.vec = vec,
+		.nr_vec = nr,
+		.data_len = len,
+		.sg = sg,
+		.sg_cnt = sg_cnt,
+		.start_ns = rtrs_lat_now(),
+		.batch = with.batch,
+	};
+	size_t i;
+	int ret;
+
+	for (i = 0; i < nr; i++)
+		io.usr_len += vec[i].iov_len;
+	ret = rtrs_clt_send(with.sess, &io);
+	if (unlikely(ret == -ECONNABORTED))
+		atomic_inc(&with.sess->recovery.io_errors[RTRS_CLT_IO_ERROR_NO_PATH]);
+	return ret;
+}
+
 /**
  * rtrs_clt_request() - send a request
  * @dir: READ or WRITE
@@ -671,30 +389,71 @@ int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 		     struct scatterlist *sg, unsigned int sg_cnt)
 {
-	struct rtrs_clt_io io = {
-		.dir = dir == WRITE ? WRITE : READ,
-		.slot = permit->slot,
-		.con = permit->con,
-		.conf_fn = ops->conf_fn,
-		.priv = ops->priv,
-		.vec = vec,
-		.nr_vec = nr,
-		.data_len = len,
-		.sg = sg,
-		.sg_cnt = sg_cnt,
-		.start_ns = rtrs_lat_now(),
-	};
-	size_t i;
-	int ret;
+	struct rtrs_clt_with with = { .sess = sess };
 
-	for (i = 0; i < nr; i++)
-		io.usr_len += vec[i].iov_len;
-	ret = rtrs_clt_send(sess, &io);
-	if (unlikely(ret == -ECONNABORTED))
-		atomic_inc(&sess->recovery.io_errors[RTRS_CLT_IO_ERROR_NO_PATH]);
-	return ret;
+	return rtrs_clt_submit(dir, ops, with, permit, vec, nr, len, sg, sg_cnt);
 }
 EXPORT_SYMBOL(rtrs_clt_request);
+
+/**
+ * rtrs_clt_batch_begin() - begin to send requests that are there at the same time
+ * @batch: the caller's, on its stack; the transport's until rtrs_clt_batch_end()
+ * @sess: open session
+ *
+ * Reads may be put together in fewer messages then.  Not part of mainline's interface.
+ *
+ * Context: any.  No sleeping before rtrs_clt_batch_end().
+ */
+void rtrs_clt_batch_begin(struct rtrs_clt_batch *batch, struct rtrs_clt_sess *sess) __acquires(RCU)
+{
+	rcu_read_lock();
+	batch->sess = sess;
+	batch->nr = 0;
+	batch->msgs_len = 0;
+}
+EXPORT_SYMBOL(rtrs_clt_batch_begin);
+
+/**
+ * rtrs_clt_batch_request() - send a request, now or with the next ones
+ * @dir: as the arguments that follow, those of rtrs_clt_request()
+ * @ops: completion callback and its argument
+ * @batch: from rtrs_clt_batch_begin()
+ * @permit: permit of its session
+ * @vec: user message, copied
+ * @nr: entries of @vec
+ * @len: bytes of data
+ * @sg: data pages
+ * @sg_cnt: entries of @sg
+ *
+ * Not part of mainline's interface.
+ *
+ * Context: any, no sleeping.
+ * Return: as rtrs_clt_request().
+ */
+int rtrs_clt_batch_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_batch *batch,
+			   struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
+			   struct scatterlist *sg, unsigned int sg_cnt)
+{
+	struct rtrs_clt_with with = { .sess = batch->sess, .batch = batch };
+
+	return rtrs_clt_submit(dir, ops, with, permit, vec, nr, len, sg, sg_cnt);
+}
+EXPORT_SYMBOL(rtrs_clt_batch_request);
+
+/**
+ * rtrs_clt_batch_end() - send what has not been sent yet
+ * @batch: from rtrs_clt_batch_begin()
+ *
+ * Not part of mainline's interface.
+ *
+ * Context: any, no sleeping.
+ */
+void rtrs_clt_batch_end(struct rtrs_clt_batch *batch) __releases(RCU)
+{
+	rtrs_clt_batch_post(batch);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL(rtrs_clt_batch_end);
 
 /* Give the path up if this request is on it. */
 static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv)

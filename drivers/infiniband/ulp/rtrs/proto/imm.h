@@ -90,8 +90,24 @@ static inline u32 rtrs_imm_io_req(u32 slot, u32 off, u32 mem_bits)
 }
 
 /**
- * rtrs_imm_io_req_decode() - slot and offset of a request
- * @imm: immediate of type IO_REQ in CPU order
+ * rtrs_imm_io_req_list() - immediate that announces several requests
+ * @slot: slot whose chunk has the list, less than the queue depth
+ * @off: byte offset of the list within the chunk
+ * @mem_bits: width of @off, from rtrs_geometry_mem_bits(); above 28 counts as 28
+ *
+ * Extension REQ_LIST.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+static inline u32 rtrs_imm_io_req_list(u32 slot, u32 off, u32 mem_bits)
+{
+	return rtrs_imm_pack_slot(RTRS_IMM_IO_REQ_LIST, slot, off, mem_bits);
+}
+
+/**
+ * rtrs_imm_io_req_decode() - slot and offset of a request, or of a list of them
+ * @imm: immediate of type IO_REQ or IO_REQ_LIST in CPU order
  * @mem_bits: width of the offset, from rtrs_geometry_mem_bits(); above 28 counts as 28
  * @slot: the slot; the caller checks it against its queue depth
  * @off: byte offset of the RTRS header; the caller checks it against its chunk size

@@ -84,6 +84,36 @@ struct rtrs_io_hdr {
 /* Largest RTRS header of a request: READ with one descriptor. */
 #define RTRS_MAX_IO_HDR_BYTES	(sizeof(struct rtrs_msg_read) + sizeof(struct rtrs_sg_desc))
 
+/**
+ * struct rtrs_req_list - a list of requests that is being read
+ * @entry: entry of the next request
+ * @msg: its user message
+ * @left: requests that are left
+ * @avail: bytes at @msg
+ */
+struct rtrs_req_list {
+	const u8 *entry;
+	const u8 *msg;
+	u32 left;
+	size_t avail;
+};
+
+/**
+ * struct rtrs_list_req - a request of a list
+ * @slot: its slot; the caller checks it against its queue depth
+ * @off: where its header would be in the slot's chunk; the caller checks it against its chunk size
+ * @usr: its user message
+ * @error: 0, or -EINVAL: the request is wrong, answer it with this
+ * @hdr: its header, as rtrs_wire_get_io_hdr() leaves it
+ */
+struct rtrs_list_req {
+	u32 slot;
+	u32 off;
+	const void *usr;
+	int error;
+	struct rtrs_io_hdr hdr;
+};
+
 bool rtrs_wire_name_valid(const char *name);
 
 void rtrs_wire_put_conn_req(struct rtrs_msg_conn_req *msg, const struct rtrs_conn_req *req);
@@ -103,6 +133,13 @@ int rtrs_wire_get_info_rsp(const void *buf, size_t len, u32 queue_depth, u32 chu
 size_t rtrs_wire_put_write(void *hdr, u32 usr_len);
 size_t rtrs_wire_put_read(void *hdr, u32 usr_len, bool need_inval, const struct rtrs_sg_desc *desc);
 int rtrs_wire_get_io_hdr(const void *hdr, size_t avail, u32 off, struct rtrs_io_hdr *io);
+
+size_t rtrs_list_table_bytes(u32 nr);
+void rtrs_list_put(struct rtrs_msg_req_list *list, u32 nr, u32 len);
+void rtrs_list_put_entry(struct rtrs_msg_req_list *list, u32 i, u32 slot, u32 usr_len, u32 off);
+int rtrs_list_get_len(const void *buf, size_t avail, u32 *len);
+int rtrs_list_get(const void *buf, size_t len, struct rtrs_req_list *list);
+int rtrs_list_next(struct rtrs_req_list *list, struct rtrs_list_req *req);
 
 void rtrs_wire_put_rkey_rsp(struct rtrs_msg_rkey_rsp *msg, u32 slot, u32 rkey);
 int rtrs_wire_get_rkey_rsp(const void *buf, size_t len, u32 slot, u32 *rkey);

@@ -78,7 +78,7 @@ static void rtrs_srv_batch_post(struct rtrs_srv_conn *conn, struct list_head *re
 	/* The queue pair must not go with the last of the requests. */
 	percpu_ref_get(&path->ops_ref);
 	rtrs_srv_batch_release(path, reqs);
-	ret = rtrs_conn_post_reserved(&conn->conn, imm);
+	ret = rtrs_conn_post_reserved_imm(&conn->conn, imm);
 	if (unlikely(ret))
 		rtrs_srv_path_fail(path, "posting responses on connection %u: error %d",
 				   conn->conn.cid, ret);

@@ -98,6 +98,7 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 /* Give a connection request its place in the path and accept it; mutex of the context held. */
 static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *cm_id, u16 cid)
 {
+	size_t list_bytes = path->features & RTRS_EXT_REQ_LIST ? RTRS_REQ_LIST_MAX_BYTES : 0;
 	struct rtrs_srv_peer *peer;
 	struct rtrs_srv_conn *conn;
 	int ret;
@@ -106,7 +107,7 @@ static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *c
 	peer = rtrs_srv_limits_charge(&path->clt_addr, RTRS_SRV_LIMIT_CONNECTIONS, 1);
 	if (IS_ERR(peer))
 		return PTR_ERR(peer);
-	conn = fault_here(alloc_conn) ? NULL : kzalloc(sizeof(*conn), GFP_KERNEL);
+	conn = fault_here(alloc_conn) ? NULL : kzalloc(struct_size(conn, list, list_bytes), GFP_KERNEL);
 	if (!conn) {
 		ret = -ENOMEM;
 		goto err_uncharge;

@@ -126,8 +126,11 @@ static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_srv_req_ready(req);
 }
 
-/* Copy the user message, which ends at @off of the chunk, and make the data readable. */
-static int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off)
+/*
+ * Copy the user message, from a list at @usr, or NULL: it ends at @off of the chunk, whose data are made readable
+ * too.
+ */
+static int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off, const void *usr)
 {
 	u32 hdr_len = sizeof(struct rtrs_msg_write);
 	struct ib_device *dev = req->path->dev;
@@ -140,9 +143,13 @@ static int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off)
 	}
 	if (hdr->usr_len + hdr_len > req->path->geo->max_hdr_size)
 		return -EMSGSIZE;
+	req->usr = hdr->usr_len <= sizeof(req->usr_small) ? req->usr_small : req->usr_page;
+	if (unlikely(usr)) {
+		memcpy(req->usr, usr, hdr->usr_len);
+		return 0;
+	}
 	start = hdr->write ? 0 : hdr->data_len;
 	ib_dma_sync_single_for_cpu(dev, req->chunk_dma + start, off - start, DMA_BIDIRECTIONAL);
-	req->usr = hdr->usr_len <= sizeof(req->usr_small) ? req->usr_small : req->usr_page;
 	memcpy(req->usr, req->chunk + hdr->data_len, hdr->usr_len);
 	return 0;
 }
@@ -152,13 +159,10 @@ static int rtrs_srv_req_get_hdr(struct rtrs_srv_req *req, u32 off)
 {
 	u8 raw[RTRS_MAX_IO_HDR_BYTES];
 	size_t len = min_t(size_t, sizeof(raw), req->path->geo->chunk_size - off);
-	int ret;
 
 	ib_dma_sync_single_for_cpu(req->path->dev, req->chunk_dma + off, len, DMA_BIDIRECTIONAL);
 	memcpy(raw, req->chunk + off, len);
-	ret = rtrs_wire_get_io_hdr(raw, len, off, &req->hdr);
-	req->op.dir = req->hdr.write ? WRITE : READ;
-	return ret;
+	return rtrs_wire_get_io_hdr(raw, len, off, &req->hdr);
 }
 
 static void rtrs_srv_req_free_copy(struct rtrs_srv_req *req)
@@ -208,20 +212,13 @@ static void rtrs_srv_io_count(struct rtrs_srv_path *path, u8 dir, u32 bytes)
 	this_cpu_add(path->stats->bytes[dir], bytes);
 }
 
-/* A claimed request: from the chunk to the ULP, or to an answer. */
-static void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off)
+/* A claimed request with its header: to the ULP, or to an answer, with @ret as error.  @usr: as above. */
+static __always_inline void rtrs_srv_io_process(struct rtrs_srv_req *req, u32 off, int ret, const void *usr)
 {
-	int ret;
-
-	ret = rtrs_srv_req_get_hdr(req, off);
-	if (unlikely(ret == -EPROTO)) {
-		rtrs_srv_path_fail(req->path, "slot %u: no request at offset %u", req->op.slot, off);
-		rtrs_srv_req_drop(req);
-		return;
-	}
+	req->op.dir = req->hdr.write ? WRITE : READ;
 	trace_rtrs_srv_req_recv(RTRS_SRV_REQ_IDS(req), req->hdr.write, req->hdr.data_len);
 	if (likely(!ret))
-		ret = rtrs_srv_req_get_usr(req, off);
+		ret = rtrs_srv_req_get_usr(req, off, usr);
 	rtrs_srv_io_count(req->path, req->op.dir, off);
 	if (unlikely(ret)) {
 		pr_warn_ratelimited("path %s: slot %u: wrong request at offset %u, answered with %d\n",
@@ -251,22 +248,21 @@ static bool rtrs_srv_io_timed(struct rtrs_srv_conn *conn, u32 imm)
 	return true;
 }
 
-static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
+/* Return: the slot's request, with a reference of ops_ref, or NULL. */
+static __always_inline struct rtrs_srv_req *rtrs_srv_io_claim(struct rtrs_srv_conn *conn, u32 imm, u32 slot, u32 off)
 {
 	struct rtrs_srv_path *path = conn->path;
 	const struct rtrs_srv_geo *geo = path->geo;
 	struct rtrs_srv_req *req;
-	u32 slot, off;
 	int ret;
 
-	rtrs_imm_io_req_decode(imm, geo->mem_bits, &slot, &off);
 	if (unlikely(slot >= geo->queue_depth || off >= geo->chunk_size)) {
 		rtrs_srv_path_fail(path, "request for slot %u, offset %u: beyond %u slots of %u bytes",
 				   slot, off, geo->queue_depth, geo->chunk_size);
-		return;
+		return NULL;
 	}
 	if (unlikely(!percpu_ref_tryget_live(&path->ops_ref)))
-		return;
+		return NULL;
 	req = &path->reqs[slot];
 	ret = rtrs_srv_req_claim(req);
 	if (unlikely(ret)) {
@@ -274,13 +270,80 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 			rtrs_srv_path_fail(path, "request for slot %u, which is not answered yet",
 					   slot);
 		percpu_ref_put(&path->ops_ref);
-		return;
+		return NULL;
 	}
 	req->conn = conn;
 	req->seq++;
 	req->time_imm = 0;
 	req->arrived_ns = unlikely(rtrs_srv_io_timed(conn, imm)) ? rtrs_lat_now() : 0;
-	rtrs_srv_io_process(req, off);
+	return req;
+}
+
+static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
+{
+	struct rtrs_srv_req *req;
+	u32 slot, off;
+	int ret;
+
+	rtrs_imm_io_req_decode(imm, conn->path->geo->mem_bits, &slot, &off);
+	req = rtrs_srv_io_claim(conn, imm, slot, off);
+	if (unlikely(!req))
+		return;
+	ret = rtrs_srv_req_get_hdr(req, off);
+	if (unlikely(ret == -EPROTO)) {
+		rtrs_srv_path_fail(req->path, "slot %u: no request at offset %u", slot, off);
+		rtrs_srv_req_drop(req);
+		return;
+	}
+	rtrs_srv_io_process(req, off, ret, NULL);
+}
+
+/* Copy a list of requests from a chunk.  Return: 0 or -EPROTO. */
+static int rtrs_srv_io_get_list(struct rtrs_srv_conn *conn, u32 slot, u32 off, struct rtrs_req_list *list)
+{
+	struct rtrs_srv_path *path = conn->path;
+	const struct rtrs_srv_req *lead;
+	u32 avail, len;
+	int ret;
+
+	if (slot >= path->geo->queue_depth || off >= path->geo->chunk_size)
+		return -EPROTO;
+	lead = &path->reqs[slot];
+	avail = path->geo->chunk_size - off;
+	len = min_t(u32, avail, RTRS_REQ_LIST_MAX_BYTES);
+	ib_dma_sync_single_for_cpu(path->dev, lead->chunk_dma + off, len, DMA_BIDIRECTIONAL);
+	memcpy(conn->list, lead->chunk + off, min_t(u32, len, sizeof(struct rtrs_msg_req_list)));
+	ret = rtrs_list_get_len(conn->list, avail, &len);
+	if (ret)
+		return ret;
+	memcpy(conn->list, lead->chunk + off, len);
+	/* Checked again: the client may have changed it in between. */
+	return rtrs_list_get(conn->list, len, list);
+}
+
+/* Extension REQ_LIST: each of them as if it had come alone, but that it is not in its slot's chunk. */
+static void rtrs_srv_io_req_list(struct rtrs_srv_conn *conn, u32 imm)
+{
+	struct rtrs_list_req one;
+	struct rtrs_req_list list;
+	struct rtrs_srv_req *req;
+	u32 slot, off;
+	int ret;
+
+	rtrs_imm_io_req_decode(imm, conn->path->geo->mem_bits, &slot, &off);
+	ret = rtrs_srv_io_get_list(conn, slot, off, &list);
+	if (!ret)
+		ret = rtrs_list_next(&list, &one);
+	while (ret > 0) {
+		req = rtrs_srv_io_claim(conn, imm, one.slot, one.off);
+		if (!req)
+			return;
+		req->hdr = one.hdr;
+		rtrs_srv_io_process(req, one.off, one.error, one.usr);
+		ret = rtrs_list_next(&list, &one);
+	}
+	if (ret)
+		rtrs_srv_path_fail(conn->path, "slot %u: no list of requests at offset %u", slot, off);
 }
 
 static void rtrs_srv_io_hb_msg(struct rtrs_srv_path *path)
@@ -303,6 +366,11 @@ static bool rtrs_srv_io_imm(struct rtrs_srv_conn *conn, u32 imm)
 		fallthrough;
 	case RTRS_IMM_IO_REQ:
 		rtrs_srv_io_req(conn, imm);
+		return true;
+	case RTRS_IMM_IO_REQ_LIST:
+		if (!(path->features & RTRS_EXT_REQ_LIST))
+			return false;
+		rtrs_srv_io_req_list(conn, imm);
 		return true;
 	case RTRS_IMM_HB_MSG:
 		rtrs_srv_io_hb_msg(path);

@@ -163,6 +163,7 @@ struct rtrs_srv_slot {
  * @batch: requests without error that were answered since the round of the completion handler began;
  *	that handler's alone
  * @until_timed: requests until the next one that is timed, of a client that does not say which; likewise
+ * @list: private copy of a list of requests, RTRS_REQ_LIST_MAX_BYTES; likewise; with extension REQ_LIST only
  */
 struct rtrs_srv_conn {
 	struct rtrs_conn conn;
@@ -171,6 +172,7 @@ struct rtrs_srv_conn {
 	struct list_head wait_list;
 	struct list_head batch;
 	u32 until_timed;
+	u8 list[];
 };
 
 /**

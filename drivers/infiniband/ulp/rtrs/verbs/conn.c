@@ -278,26 +278,41 @@ int rtrs_conn_reserve(struct rtrs_conn *conn)
 EXPORT_SYMBOL_GPL(rtrs_conn_reserve);
 
 /**
- * rtrs_conn_post_reserved() - send an empty RDMA WRITE with immediate for which there is room
+ * rtrs_conn_post_reserved() - post a message for which there is room
  * @conn: the connection, on which rtrs_conn_reserve() was successful
- * @imm: immediate in CPU order
+ * @wr: the message, as for rtrs_conn_post()
  *
  * Context: any.
  * Return: 0, or an error of ib_post_send(), after which the connection can only be closed.
  */
-int rtrs_conn_post_reserved(struct rtrs_conn *conn, u32 imm)
+int rtrs_conn_post_reserved(struct rtrs_conn *conn, struct ib_send_wr *wr)
 {
-	struct ib_rdma_wr wr = rtrs_conn_empty_imm(conn, imm);
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
 	conn->sq_free++;
-	ret = rtrs_conn_post_in_room(conn, &wr.wr, &wr.wr, 1, false);
+	ret = rtrs_conn_post_in_room(conn, wr, wr, 1, false);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_post_reserved);
+
+/**
+ * rtrs_conn_post_reserved_imm() - send an empty RDMA WRITE with immediate for which there is room
+ * @conn: the connection, on which rtrs_conn_reserve() was successful
+ * @imm: immediate in CPU order
+ *
+ * Context: any.
+ * Return: as rtrs_conn_post_reserved().
+ */
+int rtrs_conn_post_reserved_imm(struct rtrs_conn *conn, u32 imm)
+{
+	struct ib_rdma_wr wr = rtrs_conn_empty_imm(conn, imm);
+
+	return rtrs_conn_post_reserved(conn, &wr.wr);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_reserved_imm);
 
 /**
  * rtrs_conn_send_completed() - account for a successful signalled send

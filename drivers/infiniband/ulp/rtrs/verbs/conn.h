@@ -101,7 +101,8 @@ void rtrs_conn_destroy_qp(struct rtrs_conn *conn);
 int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
 		   u32 nr, bool signal);
 int rtrs_conn_reserve(struct rtrs_conn *conn);
-int rtrs_conn_post_reserved(struct rtrs_conn *conn, u32 imm);
+int rtrs_conn_post_reserved(struct rtrs_conn *conn, struct ib_send_wr *wr);
+int rtrs_conn_post_reserved_imm(struct rtrs_conn *conn, u32 imm);
 void rtrs_conn_send_completed(struct rtrs_conn *conn);
 int rtrs_conn_watch(struct rtrs_conn *conn);
 int rtrs_conn_post_empty_imm(struct rtrs_conn *conn, u32 imm);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of requests (protocol section 6).
+ *
+ * Ownership: state 0 means idle.  The submitter sets BUSY, builds and posts, then sets POSTED.  The
+ * handler of the response sets RESPONDED.  SENT means that the adapter does not read the data pages any
+ * more: an answer does not say so, for the acknowledgement may be lost, and then the pages are sent
+ * once more.  Where they are read, the handler of the send sets it, else the submitter.  Whoever of them
+ * comes last goes on to complete, so that no request is completed whose pages are still being posted or
+ * sent, however early a server answers.  Where a LOCAL_INV has to be awaited, its handler completes.
+ * After the queues of a path are drained the path's worker owns all that is left.
+ */
+#define pr_fmt(fmt) "rtrs-client: " fmt
+
+#include "../verbs/trace.h"
+#include "clt.h"
+#include "fault.h"
+
+/**
+ * rtrs_clt_req_unmap() - give back what a request has of its path's memory and device
+ * @req: the request, its owner's
+ *
+ * Context: any.
+ */
+void rtrs_clt_req_unmap(struct rtrs_clt_req *req)
+{
+	if (req->bounced)
+		rtrs_clt_bounce_give_back(req);
+	if (!req->nents)
+		return;
+	ib_dma_unmap_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
+	req->nents = 0;
+}
+
+/**
+ * rtrs_clt_count_done() - a request is not in flight on its path any more
+ * @req: the request, its owner's
+ * @answered: it was answered on its path, without error
+ *
+ * Context: any.
+ */
+void rtrs_clt_count_done(struct rtrs_clt_req *req, bool answered)
+{
+	struct rtrs_clt_path *path = req->path;
+
+	atomic_dec(&path->inflight);
+	rtrs_clt_mp_answered(req, answered);
+	if (req->cpu != raw_smp_processor_id()) {
+		this_cpu_inc(path->stats->to);
+		per_cpu_ptr(path->stats, req->cpu)->from++;
+	}
+}
+
+/**
+ * rtrs_clt_req_finish() - last step for a request that ends with its ULP
+ * @req: the request, its owner's; its slot may be used again inside conf_fn
+ * @error: the server's answer
+ *
+ * Context: any.
+ */
+void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
+{
+	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
+	void *priv = req->priv;
+
+	if (req->bounced && !error)
+		rtrs_clt_bounce_copy(req);
+	rtrs_clt_req_unmap(req);
+	rtrs_clt_count_done(req, !error);
+	rtrs_clt_lat_done(req, true);
+	if (unlikely(error))
+		rtrs_clt_count_io_error(req->path, RTRS_CLT_IO_ERROR_SERVER);
+	trace_rtrs_clt_req_done(RTRS_CLT_REQ_IDS(req), error);
+	/* Nobody submits to this slot before conf_fn gave the permit back. */
+	atomic_set_release(&req->state, 0);
+	conf_fn(priv, error);
+}
+
+/* The request was posted, sent and answered: finish it, or take the server's key away first. */
+static void rtrs_clt_req_done(struct rtrs_clt_req *req)
+{
+	struct rtrs_clt_conn *cc = req->conn;
+	struct ib_send_wr *inv;
+	int ret;
+
+	if (req->dir == READ && !req->bounced && req->mr->valid) {
+		if (req->invalidated) {
+			req->mr->valid = false;
+		} else {
+			trace_rtrs_clt_mr_invalidate(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
+			inv = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
+			ret = rtrs_conn_post(&cc->conn, inv, inv, 1, true);
+			if (ret)
+				/* The region dies with the path; its worker completes the request. */
+				rtrs_clt_path_error(req->path, ret);
+			return;
+		}
+	}
+	rtrs_clt_req_finish(req, req->error);
+}
+
+/**
+ * rtrs_clt_req_step() - note a step of a request; the last one completes it
+ * @req: the request, BUSY
+ * @step: RTRS_REQ_* bits that are not set yet; whoever sets one may not touch the request after
+ *
+ * Context: any.
+ */
+void rtrs_clt_req_step(struct rtrs_clt_req *req, int step)
+{
+	int state = atomic_fetch_or(step, &req->state) | step;
+
+	if ((state & RTRS_REQ_ALL_DONE) == RTRS_REQ_ALL_DONE)
+		rtrs_clt_req_done(req);
+}
+
+/**
+ * rtrs_clt_inv_done() - handler of an awaited LOCAL_INV
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, inv_cqe);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS) || fault_here(inv_failed)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			rtrs_clt_path_err_rl(req->path, "LOCAL_INV of slot %u failed: %s\n",
+					     req->slot, ib_wc_status_msg(wc->status));
+		rtrs_clt_path_error(req->path, -ECONNABORTED);
+		return;
+	}
+	rtrs_conn_send_completed(&req->conn->conn);
+	req->mr->valid = false;
+	rtrs_clt_req_finish(req, req->error);
+}
+
+static bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return false;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
+				     cc->conn.cid, ib_wc_status_msg(wc->status));
+	rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
+			    -ETIMEDOUT : -ECONNABORTED);
+	return true;
+}
+
+/**
+ * rtrs_clt_req_sent() - handler of a send that reads the data pages
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req, sent_cqe);
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+
+	if (unlikely(rtrs_clt_send_failed(cc, wc)))
+		return;
+	rtrs_conn_send_completed(&cc->conn);
+	rtrs_clt_req_step(req, RTRS_REQ_SENT);
+}
+
+/**
+ * rtrs_clt_send_done() - handler of all other sends
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion handler.
+ */
+void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+
+	if (likely(!rtrs_clt_send_failed(cc, wc)))
+		rtrs_conn_send_completed(&cc->conn);
+}
