@@ -152,6 +152,9 @@ class Switches:
         for load in LOADS:
             if FLOOR_READ_ONLY & set(guest.options) and "read" not in load.rw:
                 continue
+            # Nothing is submitted to the floor.
+            if contender == "floor" and load.batch > 1:
+                continue
             row = {"contender": contender, "setting": setting.name, "base": setting.base, **guest.measure(load)}
             self.rows[contender].append(row)
             self.bench.say(f"{contender}: {setting.name}: {load.name}: "

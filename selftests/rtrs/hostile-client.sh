@@ -26,7 +26,7 @@ req_0=$(conn_req cid=0)
 req_1=$(conn_req cid=1)
 req_alone=$(conn_req cid_num=1)
 req_tail_0=$(hex_at "$req_0" 44 12)
-req_tail_1=$(hex_at "$(conn_req ext=1 features=7)" 44 12)
+req_tail_1=$(hex_at "$(conn_req ext=1 features=23)" 44 12)
 req_0=$(hex_at "$req_0" 0 12)
 req_1=$(hex_at "$req_1" 0 12)
 req_alone=$(hex_at "$req_alone" 0 12)
@@ -38,6 +38,17 @@ request() {
 	shift 2
 	while [ $slot -lt $SRV_QD ]; do
 		template req write-imm key=$slot imm=$((slot << SRV_MEM_BITS | off)) data="$data" "$@"
+		slot=$((slot + 1))
+	done
+}
+
+# lists: of one read, for each slot, as a template each
+lists() {
+	local slot=0
+	while [ $slot -lt $SRV_QD ]; do
+		template req write-imm key=$slot imm=$((0xf0000000 | slot << SRV_MEM_BITS | 512)) raddr=512 desc=56:8 \
+			tame=16-48 weight=4 data="0500010048000000$(le16 $slot)2000$(le32 544)$(rnbd_io 0 8 0x100 512)$(
+			hdr_read 32 0 "$(desc 0000000000000000 0 512)")"
 		slot=$((slot + 1))
 	done
 }
@@ -56,6 +67,7 @@ request_templates() {
 	request 32 "$(rnbd_io 0 16 0x005 4096)$(hdr_write 32)" tame=0-32
 	request 72 "$(rnbd_sess_info)$(hdr_read 36 0 "$(desc 0000000000000000 0 36)")" \
 		raddr=36 desc=44:8 tame=0-36
+	lists
 	# Another id would be the device that all others use.
 	request 8 "$(rnbd_close 99)$(hdr_write 8)" tame=0-4
 }
@@ -65,9 +77,10 @@ templates() {
 	template connreq send data="$(conn_req path=0x7777 sess=0x7777)" tame=0-56
 	template info send data="$(info_req info)" tame=0-272
 	request_templates
-	# What is no request: types 4 to 7 and above 11, heartbeats, what only servers send. And fences.
+	# What is no request: types 4 to 7 and 12 to 14, heartbeats, what only servers send. And fences.
 	template req write-imm imm=0x40000000 tameimm=0x3fffffff weight=3
-	template req write-imm imm=0xc0000000 tameimm=0x3fffffff weight=3
+	template req write-imm imm=0xc0000000 tameimm=0x1fffffff weight=2
+	template req write-imm imm=0xe0000000 tameimm=0x0fffffff
 	template req write-imm imm=0x80000000 tameimm=0x1fffffff weight=2
 	template req write-imm imm=0x10000000 tameimm=0x0fffffff weight=2
 	template req write-imm imm=0xa0000000 tameimm=0x0fffffff weight=2

@@ -330,39 +330,25 @@ void rtrs_clt_fail_over(struct rtrs_clt_path *path)
 		rtrs_clt_fence_tell(path);
 }
 
-/* The session that takes a request, and what the request may travel with, or NULL. */
-struct rtrs_clt_with {
-	struct rtrs_clt_sess *sess;
-	struct rtrs_clt_batch *batch;
-};
-
-static __always_inline int rtrs_clt_submit(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_with with,
-					   struct rtrs_permit *permit, const struct kvec *vec,
-					   size_t nr, size_t len, struct scatterlist *sg,
-					   unsigned int sg_cnt)
+/* @io has what the request consists of already. */
+static __always_inline int rtrs_clt_submit(struct rtrs_clt_sess *sess, struct rtrs_clt_io *io, int dir,
+					   const struct rtrs_clt_req_ops *ops,
+					   const struct rtrs_permit *permit)
 {
-	struct rtrs_clt_io io = {
-		.dir = dir == WRITE ? WRITE : READ,
-		.slot = permit->slot,
-		.con = permit->con,
-		.conf_fn = ops->conf_fn,
-		.priv = ops->priv,
-		.vec = vec,
-		.nr_vec = nr,
-		.data_len = len,
-		.sg = sg,
-		.sg_cnt = sg_cnt,
-		.start_ns = rtrs_lat_now(),
-		.batch = with.batch,
-	};
 	size_t i;
 	int ret;
 
-	for (i = 0; i < nr; i++)
-		io.usr_len += vec[i].iov_len;
-	ret = rtrs_clt_send(with.sess, &io);
+	io->dir = dir == WRITE ? WRITE : READ;
+	io->slot = permit->slot;
+	io->con = permit->con;
+	io->conf_fn = ops->conf_fn;
+	io->priv = ops->priv;
+	io->start_ns = rtrs_lat_now();
+	for (i = 0; i < io->nr_vec; i++)
+		io->usr_len += io->vec[i].iov_len;
+	ret = rtrs_clt_send(sess, io);
 	if (unlikely(ret == -ECONNABORTED))
-		atomic_inc(&with.sess->recovery.io_errors[RTRS_CLT_IO_ERROR_NO_PATH]);
+		atomic_inc(&sess->recovery.io_errors[RTRS_CLT_IO_ERROR_NO_PATH]);
 	return ret;
 }
 
@@ -389,9 +375,9 @@ int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 		     struct scatterlist *sg, unsigned int sg_cnt)
 {
-	struct rtrs_clt_with with = { .sess = sess };
+	struct rtrs_clt_io io = { .vec = vec, .nr_vec = nr, .data_len = len, .sg = sg, .sg_cnt = sg_cnt };
 
-	return rtrs_clt_submit(dir, ops, with, permit, vec, nr, len, sg, sg_cnt);
+	return rtrs_clt_submit(sess, &io, dir, ops, permit);
 }
 EXPORT_SYMBOL(rtrs_clt_request);
 
@@ -434,9 +420,11 @@ int rtrs_clt_batch_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_cl
 			   struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 			   struct scatterlist *sg, unsigned int sg_cnt)
 {
-	struct rtrs_clt_with with = { .sess = batch->sess, .batch = batch };
+	struct rtrs_clt_io io = {
+		.vec = vec, .nr_vec = nr, .data_len = len, .sg = sg, .sg_cnt = sg_cnt, .batch = batch,
+	};
 
-	return rtrs_clt_submit(dir, ops, with, permit, vec, nr, len, sg, sg_cnt);
+	return rtrs_clt_submit(batch->sess, &io, dir, ops, permit);
 }
 EXPORT_SYMBOL(rtrs_clt_batch_request);
 
