@@ -95,8 +95,8 @@ static void rnbd_clt_queue_complete(struct request *rq)
 }
 
 /* @batch: what it may travel with, or NULL. */
-static int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq, enum rnbd_io_op op,
-			      struct rtrs_clt_batch *batch)
+static __always_inline int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct request *rq,
+					      enum rnbd_io_op op, struct rtrs_clt_batch *batch)
 {
 	const struct rnbd_op_desc *desc = rnbd_op_desc(op);
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
@@ -200,7 +200,7 @@ static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
  * One of several; false if the block layer is to try it by itself, which has not been started.  Caller is in an RCU
  * read section.
  */
-static bool rnbd_clt_queue_one(struct request *rq, struct rtrs_clt_batch *batch)
+static __always_inline bool rnbd_clt_queue_one(struct request *rq, struct rtrs_clt_batch *batch)
 {
 	struct rnbd_clt_dev *dev = rq->q->queuedata;
 	int op = rnbd_clt_queue_op(rq);
@@ -218,27 +218,40 @@ static bool rnbd_clt_queue_one(struct request *rq, struct rtrs_clt_batch *batch)
 	return true;
 }
 
-/* What a task has collected under a plug, for one disk. */
-static void rnbd_clt_queue_rqs(struct rq_list *rqs)
+/* Caller is in an RCU read section. */
+static void rnbd_clt_queue_several(struct rq_list *rqs, struct rtrs_clt_sess *rtrs)
 {
-	struct rnbd_clt_dev *dev = rq_list_peek(rqs)->q->queuedata;
 	struct rtrs_clt_batch batch;
-	struct rtrs_clt_sess *rtrs;
 	struct rq_list left;
 	struct request *rq;
 
 	rq_list_init(&left);
-	rcu_read_lock();
-	rtrs = rcu_dereference(dev->sess->rtrs);
-	if (unlikely(!rtrs))
-		goto out;	/* each of them is told by rnbd_clt_queue_rq() */
 	rtrs_clt_batch_begin(&batch, rtrs);
 	while ((rq = rq_list_pop(rqs)))
 		if (unlikely(!rnbd_clt_queue_one(rq, &batch)))
 			rq_list_add_head(&left, rq);
 	rtrs_clt_batch_end(&batch);
 	*rqs = left;
-out:
+}
+
+/* What a task has collected under a plug, for one disk; often it is one request. */
+static void rnbd_clt_queue_rqs(struct rq_list *rqs)
+{
+	struct request *rq = rq_list_peek(rqs);
+	struct rnbd_clt_dev *dev = rq->q->queuedata;
+	struct rtrs_clt_sess *rtrs;
+
+	rcu_read_lock();
+	if (!rq->rq_next) {
+		rq_list_pop(rqs);
+		if (unlikely(!rnbd_clt_queue_one(rq, NULL)))
+			rq_list_add_head(rqs, rq);
+	} else {
+		rtrs = rcu_dereference(dev->sess->rtrs);
+		/* Else each of them is told by rnbd_clt_queue_rq(). */
+		if (likely(rtrs))
+			rnbd_clt_queue_several(rqs, rtrs);
+	}
 	rcu_read_unlock();
 }
 

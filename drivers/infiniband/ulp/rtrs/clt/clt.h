@@ -542,11 +542,43 @@ void rtrs_clt_path_say_why(const struct rtrs_clt_path *path, struct rtrs_report 
 void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 
 /* mp.c */
-struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
-				       const struct rtrs_clt_paths *paths, u16 con,
-				       unsigned long *tried);
+int rtrs_clt_mp_choose(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths, u16 con,
+		       const unsigned long *tried);
 void rtrs_clt_mp_time(struct rtrs_clt_req *req);
 void rtrs_clt_mp_timed(struct rtrs_clt_req *req, bool answered);
+
+static inline bool rtrs_clt_mp_usable(const struct rtrs_clt_paths *paths, unsigned int i,
+				      const unsigned long *tried)
+{
+	return !test_bit(i, tried) &&
+	       rtrs_clt_path_state(paths->path[i]) == RTRS_CLT_PATH_CONNECTED;
+}
+
+/**
+ * rtrs_clt_mp_next() - choose a connected path
+ * @sess: the session
+ * @paths: its paths
+ * @con: the connection that is to be used
+ * @tried: bit i is set: path i was tried for this request already; the chosen one is added
+ *
+ * Context: RCU read section.
+ * Return: a path that was connected a moment ago, or NULL.
+ */
+static inline struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
+						     const struct rtrs_clt_paths *paths, u16 con,
+						     unsigned long *tried)
+{
+	int i;
+
+	if (paths->nr == 1)
+		i = rtrs_clt_mp_usable(paths, 0, tried) ? 0 : -1;
+	else
+		i = rtrs_clt_mp_choose(sess, paths, con, tried);
+	if (i < 0)
+		return NULL;
+	__set_bit(i, tried);
+	return paths->path[i];
+}
 
 /**
  * rtrs_clt_mp_sent() - take the time of a request, if the policy wants it

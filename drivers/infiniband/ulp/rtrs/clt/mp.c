@@ -7,13 +7,6 @@
 
 #include "clt.h"
 
-static bool rtrs_clt_mp_usable(const struct rtrs_clt_paths *paths, unsigned int i,
-			       const unsigned long *tried)
-{
-	return !test_bit(i, tried) &&
-	       rtrs_clt_path_state(paths->path[i]) == RTRS_CLT_PATH_CONNECTED;
-}
-
 /* The first usable path from one of them on, but not this one. */
 static int rtrs_clt_mp_from(const struct rtrs_clt_paths *paths, const unsigned long *tried,
 			    unsigned int start, int but)
@@ -118,9 +111,18 @@ static int rtrs_clt_mp_service_time(struct rtrs_clt_sess *sess, const struct rtr
 	return rtrs_mp_better(RTRS_MP_SERVICE_TIME, &cand_b, &cand_a) ? b : a;
 }
 
-/* One of several. */
-static noinline int rtrs_clt_mp_choose(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths,
-				       u16 con, const unsigned long *tried)
+/**
+ * rtrs_clt_mp_choose() - choose one of several paths
+ * @sess: the session
+ * @paths: its paths
+ * @con: the connection that is to be used
+ * @tried: bit i is set: path i was tried for this request already
+ *
+ * Context: RCU read section.
+ * Return: number of a path that was connected a moment ago, or -1.
+ */
+int rtrs_clt_mp_choose(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths, u16 con,
+		       const unsigned long *tried)
 {
 	enum rtrs_mp_policy policy = READ_ONCE(sess->policy);
 
@@ -129,30 +131,4 @@ static noinline int rtrs_clt_mp_choose(struct rtrs_clt_sess *sess, const struct 
 	if (policy == RTRS_MP_SERVICE_TIME)
 		return rtrs_clt_mp_service_time(sess, paths, tried, con);
 	return rtrs_clt_mp_best(policy, paths, tried);
-}
-
-/**
- * rtrs_clt_mp_next() - choose a connected path
- * @sess: the session
- * @paths: its paths
- * @con: the connection that is to be used
- * @tried: bit i is set: path i was tried for this request already; the chosen one is added
- *
- * Context: RCU read section.
- * Return: a path that was connected a moment ago, or NULL.
- */
-struct rtrs_clt_path *rtrs_clt_mp_next(struct rtrs_clt_sess *sess,
-				       const struct rtrs_clt_paths *paths, u16 con,
-				       unsigned long *tried)
-{
-	int i;
-
-	if (paths->nr == 1)
-		i = rtrs_clt_mp_usable(paths, 0, tried) ? 0 : -1;
-	else
-		i = rtrs_clt_mp_choose(sess, paths, con, tried);
-	if (i < 0)
-		return NULL;
-	__set_bit(i, tried);
-	return paths->path[i];
 }

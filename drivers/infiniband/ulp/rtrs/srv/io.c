@@ -130,7 +130,7 @@ static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
  * Copy the user message, from a list at @usr, or NULL: it ends at @off of the chunk, whose data are made readable
  * too.
  */
-static int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off, const void *usr)
+static __always_inline int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off, const void *usr)
 {
 	u32 hdr_len = sizeof(struct rtrs_msg_write);
 	struct ib_device *dev = req->path->dev;

@@ -434,27 +434,6 @@ int rtrs_conn_post_recv_empty(struct rtrs_conn *conn, u32 nr)
 EXPORT_SYMBOL_GPL(rtrs_conn_post_recv_empty);
 
 /**
- * rtrs_conn_recv_consumed() - a receive without buffer completed, post a new one
- * @conn: the connection
- *
- * Posts in batches; the queue was created with room for one batch more than the peer can use up.
- *
- * Context: handler of a receive of this connection.
- * Return: 0 or an error of ib_post_recv().
- */
-int rtrs_conn_recv_consumed(struct rtrs_conn *conn)
-{
-	u32 nr;
-
-	if (++conn->recv_owed < conn->recv_batch)
-		return 0;
-	nr = conn->recv_owed;
-	conn->recv_owed = 0;
-	return rtrs_conn_post_recv_empty(conn, nr);
-}
-EXPORT_SYMBOL_GPL(rtrs_conn_recv_consumed);
-
-/**
  * rtrs_conn_post_recv_buf() - post one receive with a buffer
  * @conn: the connection
  * @cqe: handler

@@ -107,7 +107,6 @@ void rtrs_conn_send_completed(struct rtrs_conn *conn);
 int rtrs_conn_watch(struct rtrs_conn *conn);
 int rtrs_conn_post_empty_imm(struct rtrs_conn *conn, u32 imm);
 int rtrs_conn_post_recv_empty(struct rtrs_conn *conn, u32 nr);
-int rtrs_conn_recv_consumed(struct rtrs_conn *conn);
 int rtrs_conn_post_recv_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma, u32 len);
 int rtrs_conn_post_send_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma, u32 len);
 
@@ -120,6 +119,26 @@ int rtrs_conn_post_send_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma,
 static inline struct rtrs_conn *rtrs_conn_from_wc(const struct ib_wc *wc)
 {
 	return wc->qp->qp_context;
+}
+
+/**
+ * rtrs_conn_recv_consumed() - a receive without buffer completed, post a new one
+ * @conn: the connection
+ *
+ * Posts in batches; the queue was created with room for one batch more than the peer can use up.
+ *
+ * Context: handler of a receive of this connection.
+ * Return: 0 or an error of ib_post_recv().
+ */
+static inline int rtrs_conn_recv_consumed(struct rtrs_conn *conn)
+{
+	u32 nr;
+
+	if (++conn->recv_owed < conn->recv_batch)
+		return 0;
+	nr = conn->recv_owed;
+	conn->recv_owed = 0;
+	return rtrs_conn_post_recv_empty(conn, nr);
 }
 
 #endif /* _RTRS_CONN_H */
