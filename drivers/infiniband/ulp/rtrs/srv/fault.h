@@ -12,6 +12,8 @@
 	X(alloc_conn)	\
 	X(alloc_bufs)	\
 	X(alloc_reqs)	\
+	X(alloc_rsps)	\
+	X(alloc_usr_page)	\
 	X(alloc_info)	\
 	X(listen_delayed)	\
 	X(cm_reject)	\

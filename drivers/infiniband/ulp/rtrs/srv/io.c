@@ -445,24 +445,31 @@ void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_srv_io_kick(conn);
 }
 
-static int rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
+/* Whatever fails afterwards, the close of the path looks at each request. */
+static void rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 {
 	struct rtrs_srv_req *req = &path->reqs[slot];
 
-	req->usr_page = (void *)get_zeroed_page(GFP_KERNEL);
-	if (!req->usr_page)
-		return -ENOMEM;
 	req->op.slot = slot;
 	req->path = path;
 	req->chunk = rtrs_srv_bufs_addr(&path->bufs, slot);
 	req->chunk_dma = rtrs_srv_bufs_dma(&path->bufs, slot);
-	if (path->rsps) {
-		req->mr = &path->bufs.mrs[slot];
-		req->rsp = &path->rsps[slot];
-		req->rsp_dma = path->rsps_dma + slot * sizeof(*req->rsp);
-	}
 	req->inv_cqe.done = rtrs_srv_req_inv_done;
 	INIT_WORK(&req->start_work, rtrs_srv_req_start_work);
+}
+
+static int rtrs_srv_req_alloc(struct rtrs_srv_req *req)
+{
+	struct rtrs_srv_path *path = req->path;
+
+	req->usr_page = fault_here(alloc_usr_page) ? NULL : (void *)get_zeroed_page(GFP_KERNEL);
+	if (!req->usr_page)
+		return -ENOMEM;
+	if (path->rsps) {
+		req->mr = &path->bufs.mrs[req->op.slot];
+		req->rsp = &path->rsps[req->op.slot];
+		req->rsp_dma = path->rsps_dma + req->op.slot * sizeof(*req->rsp);
+	}
 	return 0;
 }
 
@@ -471,7 +478,7 @@ static int rtrs_srv_io_create_rsps(struct rtrs_srv_path *path)
 	size_t len = path->geo->queue_depth * sizeof(*path->rsps);
 	u64 dma;
 
-	path->rsps = kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	path->rsps = fault_here(alloc_rsps) ? NULL : kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
 	if (!path->rsps)
 		return -ENOMEM;
 	dma = ib_dma_map_single(path->dev, path->rsps, len, DMA_TO_DEVICE);
@@ -502,6 +509,8 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 		     kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
 	if (!path->reqs)
 		return -ENOMEM;
+	for (slot = 0; slot < path->geo->queue_depth; slot++)
+		rtrs_srv_req_init(path, slot);
 	path->copy_bytes = min_t(u32, ib_uses_virt_dma(path->dev) ? RTRS_SRV_COPY_SOFT_BYTES :
 								  RTRS_SRV_COPY_BYTES,
 				 READ_ONCE(rtrs_srv_max_copy_bytes));
@@ -511,7 +520,7 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 			return ret;
 	}
 	for (slot = 0; slot < path->geo->queue_depth; slot++) {
-		ret = rtrs_srv_req_init(path, slot);
+		ret = rtrs_srv_req_alloc(&path->reqs[slot]);
 		if (ret)
 			return ret;
 	}
