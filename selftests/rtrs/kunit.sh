@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 RESULTS=$DEBUGFS/kunit
-SUITES=19
+SUITES=20
 
 # suites: those of our modules that have run
 suites() {
