@@ -46,7 +46,8 @@ class Guest(counted.Guest):
 
     def once(self, load, ios):
         """What so many I/Os took, and by function."""
-        said, functions = self.count(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} {load.jobs} {load.batch} "
+        said, functions = self.count(f"bench_measure {self.device} {load.rw} {load.bs} {load.depth} {ios} "
+                                     f"{load.jobs} {load.batch} "
                                      + " ".join(self.options))
         return dict(zip(("nanoseconds", "packets", "switches"), map(float, said.split()))), functions
 

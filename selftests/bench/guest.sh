@@ -215,9 +215,11 @@ bench_by_perf() {
 	' /tmp/perf.out
 }
 
-# bench_time <device> <fio's rw> <block size> <depth> <jobs> <submitted at once> <seconds>: prints what fio says of that time, as JSON
+# bench_time <device> <fio's rw> <block size> <depth> <jobs> <submitted at once> <seconds>: prints what
+# fio says of that time, as JSON
 bench_time() {
 	fio --name=bench --filename="$1" --direct=1 --ioengine=libaio --rw="$2" --bs="$3" --iodepth="$4" --numjobs="$5" \
-		--iodepth_batch_submit="$6" --iodepth_batch_complete_min="$6" --time_based --runtime="$7" --norandommap --randrepeat=1 --group_reporting --unified_rw_reporting=mixed \
+		--iodepth_batch_submit="$6" --iodepth_batch_complete_min="$6" --time_based --runtime="$7" \
+		--norandommap --randrepeat=1 --group_reporting --unified_rw_reporting=mixed \
 		--percentile_list=50:99:99.9 --output-format=json
 }

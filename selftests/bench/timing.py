@@ -50,7 +50,8 @@ class Timing:
             how = "mainline"
         device = self.sh(vm, f"bench_{how} {arguments}").splitlines()[-1]
         for load in loads_of(contender, self.options.loads):
-            said = self.sh(vm, f"bench_time {device} {load.rw} {load.bs} {load.depth} {load.jobs} {load.batch} {SECONDS}")
+            said = self.sh(vm, f"bench_time {device} {load.rw} {load.bs} {load.depth} {load.jobs} {load.batch} "
+                               f"{SECONDS}")
             self.found.setdefault((mtu, contender.name, load.name), []).append(figures.of_fio(json.loads(said)))
         self.sh(vm, f"bench_down {how}")
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests: submit, complete, fail over (protocol sections 5 and 6).
+ * Requests: submit, fail over (protocol section 5).
  *
  * Operation: a request uses its permit's slot on one path at a time.  It is posted by itself (post.c), or
  * with others that the ULP submits together (batch.c), and ends with its answer (done.c).
@@ -14,7 +14,6 @@
 #include <linux/uio.h>
 #include <rdma/rtrs-nl.h>
 
-#include "../proto/imm.h"
 #include "../verbs/trace.h"
 #include "clt.h"
 #include "fault.h"

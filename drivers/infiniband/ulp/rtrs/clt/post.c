@@ -12,7 +12,6 @@
 #include "../proto/imm.h"
 #include "../verbs/trace.h"
 #include "clt.h"
-#include "fault.h"
 
 /**
  * struct rtrs_clt_chain - the sends of one request while they are built; on the stack, and nothing is set
