@@ -10,13 +10,18 @@
 
 IOS=128
 
+scheduler_of() {
+	echo "/sys/block/$(basename "$1")/queue/scheduler"
+}
+
 param() {
 	echo "/sys/module/$1/parameters/$2"
 }
 
 # do_ios <device> read|write: one after the other; or together: writes, many at a time; or at_once: reads, 16 by
-# one system call
+# one system call; or of_two: likewise, while the session has another disk; or sorted: likewise, behind an I/O scheduler
 do_ios() {
+	local other
 	case $2 in
 	read) dd if="$1" of=/dev/null bs=4k count=$IOS iflag=direct status=none ;;
 	write) dd if=/dev/zero of="$1" bs=4k count=$IOS oflag=direct status=none ;;
@@ -25,6 +30,8 @@ do_ios() {
 	at_once) fio --name=at_once --filename="$1" --direct=1 --ioengine=libaio --iodepth=32 --rw=randread \
 		--iodepth_batch_submit=16 --iodepth_batch_complete_min=16 --bs=4k --size=$((IOS * 4))k \
 		--output-format=terse >/dev/null ;;
+	of_two) other=$(map_device test "$other_back") && do_ios "$1" at_once && unmap_device "$other" ;;
+	sorted) sysfs_write "$(scheduler_of "$1")" mq-deadline && do_ios "$1" at_once && sysfs_write "$(scheduler_of "$1")" none ;;
 	esac
 }
 
@@ -73,11 +80,11 @@ switched() {
 	esac
 }
 
-ktap_plan 25
+ktap_plan 27
 requires fio
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 1
-back=$(backing_null 16) || abort "no backing device"
+back=$(backing_null 16) && other_back=$(backing_null 16) || abort "no backing device"
 defer rtrs_unload
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 must server_load
@@ -113,6 +120,8 @@ check "max_copy_bytes" switched rtrs_server max_copy_bytes 0 $IOS calls rtrs_mr_
 check "implicit_rkey" switched rtrs_server implicit_rkey N $IOS calls rtrs_wire_put_rkey_rsp read
 check "batch" switched rtrs_server batch N less calls rtrs_conn_post_reserved_imm together
 check "list_requests" switched rtrs_client list_requests N $IOS packets "" at_once
+check "list_requests: two disks of a session" switched rtrs_client list_requests N $IOS packets "" of_two
+check "list_requests: an I/O scheduler" switched rtrs_client list_requests N $IOS packets "" sorted
 check "server_time" switched rtrs_server server_time N less times "" read
 check "one_message_reads" switched rtrs_server one_message_reads N $IOS packets "" read
 check_eq "all are as they were" "$(cat /sys/module/rtrs_core/parameters/* "$(param rtrs_client gather_writes)" \

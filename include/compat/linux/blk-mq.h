@@ -8,11 +8,4 @@
 #include "../blk_limits.h"
 #endif
 
-#ifndef HAVE_RQ_LIST
-/* A list of requests was a pointer to the first one. */
-#define rq_list request *
-#define rq_list_init(list) (*(list) = NULL)
-#define rq_list_add_head rq_list_add
-#endif
-
 #endif /* _COMPAT_LINUX_BLK_MQ_H */

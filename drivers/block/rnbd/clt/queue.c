@@ -11,6 +11,13 @@
  *	transport has its connections in the same order: what comes from a polling queue is sent on the
  *	connection of the same number, and polling looks there for the completion.
  *
+ * Together
+ *	The block layer tells of each request whether it has another one for the same queue.  Reads wait
+ *	for the last one, set aside, and are sent together: the transport puts into one message what it can.
+ *	One that is set aside is started, but has no permit, and has not looked at the device's id.
+ *	queue_rqs() would cost the same, and is for queues without an I/O scheduler only; in 6.1 also for
+ *	sessions with one disk only, as it does without tags that are shared.
+ *
  * Ownership
  *	From a successful rtrs_clt_request() the transport owns request, permit and pages until it calls
  *	rnbd_clt_io_conf(), which may be before rtrs_clt_request() returns.  If it fails, they are ours.
@@ -27,6 +34,20 @@
 #include "hold.h"
 #include "queue.h"
 #include "../proto/opmap.h"
+
+/**
+ * struct rnbd_clt_hctx - what a hardware queue of a disk carries for us
+ * @sess: its session
+ * @lock: guards the members below; innermost
+ * @nr: how many are set aside; read without @lock by those who set none aside
+ * @rqs: these
+ */
+struct rnbd_clt_hctx {
+	struct rnbd_clt_sess *sess;
+	spinlock_t lock;
+	unsigned int nr;
+	struct request *rqs[RTRS_CLT_BATCH_MAX];
+};
 
 static int rnbd_clt_queue_op(const struct request *rq)
 {
@@ -144,6 +165,7 @@ static __always_inline blk_status_t rnbd_clt_queue_prepare(struct rnbd_clt_dev *
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
 	struct rnbd_clt_sess *sess = dev->sess;
+	struct rtrs_permit *permit;
 
 	if (unlikely(rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN))
 		return rnbd_clt_queue_no_path(dev);
@@ -154,22 +176,23 @@ static __always_inline blk_status_t rnbd_clt_queue_prepare(struct rnbd_clt_dev *
 	/* A control message is first; blk-mq comes back by itself, after a while or a completion. */
 	if (unlikely(atomic_read(&sess->permit_waiters)))
 		return BLK_STS_RESOURCE;
-	io->permit = rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
-	if (unlikely(!io->permit))
+	permit = rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
+	if (unlikely(!permit))
 		return BLK_STS_RESOURCE;
+	/* PAIRS: with rnbd_clt_queue_timeout(), which may look at a request that was set aside. */
+	smp_store_release(&io->permit, permit);
 	if (hctx->type == HCTX_TYPE_POLL)
-		rtrs_clt_permit_set_queue(io->rtrs, io->permit, hctx->queue_num);
+		rtrs_clt_permit_set_queue(io->rtrs, permit, hctx->queue_num);
 	return BLK_STS_OK;
 }
 
-/* Caller is in an RCU read section. */
-static __always_inline blk_status_t rnbd_clt_queue_start(struct rnbd_clt_dev *dev, struct request *rq,
-							 enum rnbd_io_op op, struct rtrs_clt_batch *batch)
+/* It is prepared and started.  Caller is in an RCU read section. */
+static __always_inline blk_status_t rnbd_clt_queue_send(struct rnbd_clt_dev *dev, struct request *rq,
+							enum rnbd_io_op op, struct rtrs_clt_batch *batch)
 {
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 	int ret;
 
-	blk_mq_start_request(rq);
 	ret = rnbd_clt_io_submit(dev, rq, op, batch);
 	if (likely(!ret))
 		return BLK_STS_OK;
@@ -179,90 +202,134 @@ static __always_inline blk_status_t rnbd_clt_queue_start(struct rnbd_clt_dev *de
 	return ret == -EAGAIN || ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
 }
 
+/* A started request that cannot be sent: to the queue again, or it has failed. */
+static void rnbd_clt_queue_give_back(struct request *rq, blk_status_t status)
+{
+	if (status == BLK_STS_RESOURCE)
+		blk_mq_requeue_request(rq, true);
+	else
+		blk_mq_end_request(rq, status);
+}
+
+/* Caller is in an RCU read section. */
+static void rnbd_clt_queue_send_all(struct rnbd_clt_hctx *own, struct request **rqs, unsigned int nr)
+{
+	struct rtrs_clt_sess *rtrs = rcu_dereference(own->sess->rtrs);
+	struct rtrs_clt_batch batch;
+	struct rnbd_clt_dev *dev;
+	blk_status_t status;
+	unsigned int i;
+
+	if (likely(rtrs))
+		rtrs_clt_batch_begin(&batch, rtrs);
+	for (i = 0; i < nr; i++) {
+		dev = rqs[i]->q->queuedata;
+		/* Without a transport none is found ready. */
+		status = rnbd_clt_queue_prepare(dev, rqs[i]);
+		if (likely(status == BLK_STS_OK))
+			status = rnbd_clt_queue_send(dev, rqs[i], RNBD_OP_READ, &batch);
+		if (unlikely(status != BLK_STS_OK))
+			rnbd_clt_queue_give_back(rqs[i], status);
+	}
+	if (likely(rtrs))
+		rtrs_clt_batch_end(&batch);
+}
+
+/* Return: how many they are; from now on they are the caller's.  Needs rnbd_clt_hctx.lock. */
+static unsigned int rnbd_clt_queue_take(struct rnbd_clt_hctx *own, struct request **rqs)
+{
+	unsigned int nr = own->nr;
+
+	lockdep_assert_held(&own->lock);
+	memcpy(rqs, own->rqs, nr * sizeof(*rqs));
+	WRITE_ONCE(own->nr, 0);
+	return nr;
+}
+
+/* Send what was set aside.  Caller is in an RCU read section. */
+static void rnbd_clt_queue_flush(struct rnbd_clt_hctx *own)
+{
+	struct request *rqs[RTRS_CLT_BATCH_MAX];
+	unsigned int nr;
+
+	spin_lock(&own->lock);
+	nr = rnbd_clt_queue_take(own, rqs);
+	spin_unlock(&own->lock);
+	if (nr)
+		rnbd_clt_queue_send_all(own, rqs, nr);
+}
+
+/* A read, and there are or will be others.  Caller is in an RCU read section. */
+static noinline blk_status_t rnbd_clt_queue_set_aside(struct rnbd_clt_hctx *own, struct rnbd_clt_dev *dev,
+						      struct request *rq, bool last)
+{
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct request *rqs[RTRS_CLT_BATCH_MAX];
+	unsigned int nr = 0;
+
+	if (unlikely(rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN)) {
+		if (last)
+			rnbd_clt_queue_flush(own);
+		return rnbd_clt_queue_no_path(dev);
+	}
+	/* That of its last time would tell rnbd_clt_queue_timeout() that it was sent. */
+	io->permit = NULL;
+	blk_mq_start_request(rq);
+	spin_lock(&own->lock);
+	own->rqs[own->nr] = rq;
+	WRITE_ONCE(own->nr, own->nr + 1);
+	if (last || own->nr == ARRAY_SIZE(own->rqs))
+		nr = rnbd_clt_queue_take(own, rqs);
+	spin_unlock(&own->lock);
+	if (nr)
+		rnbd_clt_queue_send_all(own, rqs, nr);
+	return BLK_STS_OK;
+}
+
+/* There will be no last one. */
+static void rnbd_clt_queue_commit_rqs(struct blk_mq_hw_ctx *hctx)
+{
+	rcu_read_lock();
+	rnbd_clt_queue_flush(hctx->driver_data);
+	rcu_read_unlock();
+}
+
 static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 				      const struct blk_mq_queue_data *bd)
 {
 	struct rnbd_clt_dev *dev = bd->rq->q->queuedata;
+	struct rnbd_clt_hctx *own = hctx->driver_data;
 	int op = rnbd_clt_queue_op(bd->rq);
 	blk_status_t status;
 
 	if (unlikely(op < 0))
 		return BLK_STS_NOTSUPP;
 	rcu_read_lock();
+	if (op == RNBD_OP_READ && (!bd->last || READ_ONCE(own->nr))) {
+		status = rnbd_clt_queue_set_aside(own, dev, bd->rq, bd->last);
+		goto unlock;
+	}
 	status = rnbd_clt_queue_prepare(dev, bd->rq);
-	if (likely(status == BLK_STS_OK))
-		status = rnbd_clt_queue_start(dev, bd->rq, op, NULL);
+	if (likely(status == BLK_STS_OK)) {
+		blk_mq_start_request(bd->rq);
+		status = rnbd_clt_queue_send(dev, bd->rq, op, NULL);
+	}
+	/* The last one of reads and others. */
+	if (unlikely(READ_ONCE(own->nr)) && bd->last)
+		rnbd_clt_queue_flush(own);
+unlock:
 	rcu_read_unlock();
 	return status;
 }
 
-/*
- * One of several; false if the block layer is to try it by itself, which has not been started.  Caller is in an RCU
- * read section.
- */
-static __always_inline bool rnbd_clt_queue_one(struct request *rq, struct rtrs_clt_batch *batch)
-{
-	struct rnbd_clt_dev *dev = rq->q->queuedata;
-	int op = rnbd_clt_queue_op(rq);
-	blk_status_t status;
-
-	if (unlikely(op < 0) || unlikely(rnbd_clt_queue_prepare(dev, rq) != BLK_STS_OK))
-		return false;
-	status = rnbd_clt_queue_start(dev, rq, op, batch);
-	if (likely(status == BLK_STS_OK))
-		return true;
-	if (status == BLK_STS_RESOURCE)
-		blk_mq_requeue_request(rq, true);
-	else
-		blk_mq_end_request(rq, status);
-	return true;
-}
-
-/* Caller is in an RCU read section. */
-static void rnbd_clt_queue_several(struct rq_list *rqs, struct rtrs_clt_sess *rtrs)
-{
-	struct rtrs_clt_batch batch;
-	struct rq_list left;
-	struct request *rq;
-
-	rq_list_init(&left);
-	rtrs_clt_batch_begin(&batch, rtrs);
-	while ((rq = rq_list_pop(rqs)))
-		if (unlikely(!rnbd_clt_queue_one(rq, &batch)))
-			rq_list_add_head(&left, rq);
-	rtrs_clt_batch_end(&batch);
-	*rqs = left;
-}
-
-/* What a task has collected under a plug, for one disk; often it is one request. */
-static void rnbd_clt_queue_rqs(struct rq_list *rqs)
-{
-	struct request *rq = rq_list_peek(rqs);
-	struct rnbd_clt_dev *dev = rq->q->queuedata;
-	struct rtrs_clt_sess *rtrs;
-
-	rcu_read_lock();
-	if (!rq->rq_next) {
-		rq_list_pop(rqs);
-		if (unlikely(!rnbd_clt_queue_one(rq, NULL)))
-			rq_list_add_head(rqs, rq);
-	} else {
-		rtrs = rcu_dereference(dev->sess->rtrs);
-		/* Else each of them is told by rnbd_clt_queue_rq(). */
-		if (likely(rtrs))
-			rnbd_clt_queue_several(rqs, rtrs);
-	}
-	rcu_read_unlock();
-}
-
 static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 {
-	struct rnbd_clt_sess *sess = hctx->driver_data;
+	struct rnbd_clt_hctx *own = hctx->driver_data;
 	struct rtrs_clt_sess *rtrs;
 	int nr = 0;
 
 	rcu_read_lock();
-	rtrs = rcu_dereference(sess->rtrs);
+	rtrs = rcu_dereference(own->sess->rtrs);
 	if (likely(rtrs))
 		nr = rtrs_clt_rdma_cq_direct(rtrs, hctx->queue_num);
 	rcu_read_unlock();
@@ -277,19 +344,33 @@ static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 {
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 	struct rnbd_clt_dev *dev = rq->q->queuedata;
+	struct rtrs_permit *permit;
 
 	/* It may be answered just now, and then nothing but this section keeps the transport open. */
 	rcu_read_lock();
-	if (rcu_access_pointer(dev->sess->rtrs))
-		rtrs_clt_request_overdue(io->rtrs, io->permit, rq);
+	/* PAIRS: with rnbd_clt_queue_prepare(); without a permit it is still set aside, or just being sent. */
+	permit = smp_load_acquire(&io->permit);
+	if (permit && rcu_access_pointer(dev->sess->rtrs))
+		rtrs_clt_request_overdue(io->rtrs, permit, rq);
 	rcu_read_unlock();
 	return BLK_EH_RESET_TIMER;
 }
 
 static int rnbd_clt_queue_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
 {
-	hctx->driver_data = data;
+	struct rnbd_clt_hctx *own = kzalloc_node(sizeof(*own), GFP_KERNEL, hctx->numa_node);
+
+	if (!own)
+		return -ENOMEM;
+	own->sess = data;
+	spin_lock_init(&own->lock);
+	hctx->driver_data = own;
 	return 0;
+}
+
+static void rnbd_clt_queue_exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
+{
+	kfree(hctx->driver_data);
 }
 
 /* Mapping a request only ever sets the end of the list, so that once is enough. */
@@ -326,11 +407,12 @@ static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 
 static const struct blk_mq_ops rnbd_clt_queue_ops = {
 	.queue_rq	= rnbd_clt_queue_rq,
-	.queue_rqs	= rnbd_clt_queue_rqs,
+	.commit_rqs	= rnbd_clt_queue_commit_rqs,
 	.complete	= rnbd_clt_queue_complete,
 	.timeout	= rnbd_clt_queue_timeout,
 	.poll		= rnbd_clt_queue_poll,
 	.init_hctx	= rnbd_clt_queue_init_hctx,
+	.exit_hctx	= rnbd_clt_queue_exit_hctx,
 	.init_request	= rnbd_clt_queue_init_request,
 	.map_queues	= rnbd_clt_queue_map,
 };

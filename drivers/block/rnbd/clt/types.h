@@ -251,7 +251,7 @@ struct rnbd_clt_dev {
 /**
  * struct rnbd_clt_io - what a block request carries for us
  * @rtrs: transport session it went to
- * @permit: slot of the transport
+ * @permit: slot of the transport; NULL as long as the request is set aside (queue.c)
  * @status: how it ended
  * @sgl: its pages, rnbd_clt_sess.attrs.max_segments entries, initialised once
  */
