@@ -81,6 +81,7 @@ ios_have_begun() {
 load() {
 	local pid ret=0 path
 	path=$(path_dir faults 1)
+	kmsg_mark
 	fio_verify "$dev" --time_based --runtime=2 --rw=randrw --bsrange=4k-64k --size=4M \
 		--verify_backlog=64 2>/tmp/faults.fio &
 	pid=$!
@@ -105,6 +106,8 @@ load() {
 		echo "a path does not come back"
 		ret=1
 	}
+	# Enough is said later for the console's end to have nothing of it.
+	[ $ret -eq 0 ] || kmsg_since | tail -n 60
 	return $ret
 }
 
