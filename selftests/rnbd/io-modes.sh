@@ -17,10 +17,6 @@ polls_found() {
 	: >$TRACE/trace
 }
 
-probe_found() {
-	probe_on selftest_poll rtrs_clt_rdma_cq_direct 'found=$retval:s32' 'found > 0'
-}
-
 # unmap_all_of <device> <hardware queues>: the last user of the disk may let it go later
 unmap_all_of() {
 	unmap_device "$1" && { wait_for 5 freed_are "$2" || :; }
@@ -64,7 +60,7 @@ check_eq "nr_poll_queues" "$(cat "/sys/block/${dev#/dev/}/rnbd/nr_poll_queues")"
 check_eq "the disk can be polled" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 1
 
 # Every poll of the transport that found something.
-if probe_found 2>/dev/null; then
+if probe_on selftest_poll rtrs_clt_rdma_cq_direct 'found=$retval:s32' 'found > 0' 2>/dev/null; then
 	defer "probe_off selftest_poll"
 	polls_found >/dev/null
 	poll_fio "$dev" 0 --rw=randwrite >/dev/null || abort "fio failed"
@@ -86,11 +82,9 @@ check "polled I/O" poll_fio "$dev" 1 --rw=randwrite --verify=crc32c --do_verify=
 
 # blk-mq by itself loses one that has a CPU in common with a queue for polling.
 if [ -n "${found:-}" ]; then
-	probe_off selftest_poll
 	nr=$(ls "/sys/block/${dev#/dev/}/mq" | wc -l)
 	freed=$(probe_count blk_mq_hw_sysfs_release . unmap_all_of "$dev" "$nr") || abort "cannot unmap"
 	check_eq "all hardware queues are freed" "$freed" "$nr"
-	must probe_found
 else
 	ktap_skip "all hardware queues are freed" "needs CONFIG_KPROBE_EVENTS"
 	must unmap_device "$dev"

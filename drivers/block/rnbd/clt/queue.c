@@ -259,19 +259,13 @@ static void rnbd_clt_queue_flush(struct rnbd_clt_hctx *own)
 		rnbd_clt_queue_send_all(own, rqs, nr);
 }
 
-/* A read, and there are or will be others.  Caller is in an RCU read section. */
-static noinline blk_status_t rnbd_clt_queue_set_aside(struct rnbd_clt_hctx *own, struct rnbd_clt_dev *dev,
-						      struct request *rq, bool last)
+/* A read, and there are or will be others; whether the device is open is asked when it is sent.  Caller as above. */
+static noinline void rnbd_clt_queue_set_aside(struct rnbd_clt_hctx *own, struct request *rq, bool last)
 {
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 	struct request *rqs[RTRS_CLT_BATCH_MAX];
 	unsigned int nr = 0;
 
-	if (unlikely(rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN)) {
-		if (last)
-			rnbd_clt_queue_flush(own);
-		return rnbd_clt_queue_no_path(dev);
-	}
 	/* That of its last time would tell rnbd_clt_queue_timeout() that it was sent. */
 	io->permit = NULL;
 	blk_mq_start_request(rq);
@@ -283,7 +277,6 @@ static noinline blk_status_t rnbd_clt_queue_set_aside(struct rnbd_clt_hctx *own,
 	spin_unlock(&own->lock);
 	if (nr)
 		rnbd_clt_queue_send_all(own, rqs, nr);
-	return BLK_STS_OK;
 }
 
 /* There will be no last one. */
@@ -306,18 +299,18 @@ static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 		return BLK_STS_NOTSUPP;
 	rcu_read_lock();
 	if (op == RNBD_OP_READ && (!bd->last || READ_ONCE(own->nr))) {
-		status = rnbd_clt_queue_set_aside(own, dev, bd->rq, bd->last);
-		goto unlock;
+		rnbd_clt_queue_set_aside(own, bd->rq, bd->last);
+		status = BLK_STS_OK;
+	} else {
+		status = rnbd_clt_queue_prepare(dev, bd->rq);
+		if (likely(status == BLK_STS_OK)) {
+			blk_mq_start_request(bd->rq);
+			status = rnbd_clt_queue_send(dev, bd->rq, op, NULL);
+		}
+		/* The last one of reads and others. */
+		if (unlikely(READ_ONCE(own->nr)) && bd->last)
+			rnbd_clt_queue_flush(own);
 	}
-	status = rnbd_clt_queue_prepare(dev, bd->rq);
-	if (likely(status == BLK_STS_OK)) {
-		blk_mq_start_request(bd->rq);
-		status = rnbd_clt_queue_send(dev, bd->rq, op, NULL);
-	}
-	/* The last one of reads and others. */
-	if (unlikely(READ_ONCE(own->nr)) && bd->last)
-		rnbd_clt_queue_flush(own);
-unlock:
 	rcu_read_unlock();
 	return status;
 }
