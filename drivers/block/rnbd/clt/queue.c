@@ -35,6 +35,8 @@
 #include "queue.h"
 #include "../proto/opmap.h"
 
+#define RNBD_CLT_QUEUE_RETRY_MS	3
+
 /**
  * struct rnbd_clt_hctx - what a hardware queue of a disk carries for us
  * @sess: its session
@@ -202,13 +204,20 @@ static __always_inline blk_status_t rnbd_clt_queue_send(struct rnbd_clt_dev *dev
 	return ret == -EAGAIN || ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
 }
 
-/* A started request that cannot be sent: to the queue again, or it has failed. */
+/*
+ * A started request that cannot be sent: to the queue again, or it has failed.  The block layer waits as long before it
+ * tries one again that rnbd_clt_queue_rq() has refused; at once would be a busy loop if permits are short.
+ */
 static void rnbd_clt_queue_give_back(struct request *rq, blk_status_t status)
 {
-	if (status == BLK_STS_RESOURCE)
-		blk_mq_requeue_request(rq, true);
-	else
+	struct request_queue *q = rq->q;
+
+	if (status == BLK_STS_RESOURCE) {
+		blk_mq_requeue_request(rq, false);
+		blk_mq_delay_kick_requeue_list(q, RNBD_CLT_QUEUE_RETRY_MS);
+	} else {
 		blk_mq_end_request(rq, status);
+	}
 }
 
 /* Caller is in an RCU read section. */
