@@ -982,6 +982,21 @@ path_dir() {
 	echo "$CLT_CLASS/$1/paths/$(path_pair "$2")"
 }
 
+# disconnect_all <session>: its paths, by hand, which do not come back by themselves
+disconnect_all() {
+	local file
+	for file in "$CLT_CLASS/$1"/paths/*/disconnect; do
+		sysfs_write "$file" 1 || return 1
+	done
+}
+
+reconnect_all() {
+	local file
+	for file in "$CLT_CLASS/$1"/paths/*/reconnect; do
+		sysfs_write "$file" 1 || return 1
+	done
+}
+
 # path_is <session> <n> <state>
 path_is() {
 	attr_is "$(path_dir "$1" "$2")/state" "$3"

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The server's modules go and come while I/O waits. A device that came back as it was, or
-# larger, goes on; a different one stays closed, is told of, and gets none of the old one's I/O.
+# larger, or late, goes on; a different one stays closed, is told of, and gets none of the
+# old one's I/O, until remap_device after it was put right. A server that is short of memory
+# is asked again.
 #
 # vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
 
@@ -64,11 +66,29 @@ different() {
 	check "$name: nothing was written to it" [ "$(sha256sum <"$with")" = "$before" ]
 }
 
+refused_more_than() {
+	[ "$(kmsg_since | grep -c 'OPEN of "disk" .* refused')" -gt "$1" ]
+}
+
+# short_of_memory <fault point> <what is told>: once, when the session comes back, with a write that waits
+short_of_memory() {
+	must disconnect_all test
+	must wait_for 20 dev_is "$dev" closed
+	kmsg_mark
+	write_start
+	fault_arm "$1"
+	must reconnect_all test
+	check "$1: it is told" wait_for 20 kmsg_has "$2"
+	goes_on "$1" "$larger" 98304
+	check "$1: it has fired" fault_fired "$1"
+}
+
 attr() {
 	echo "/sys/block/$(basename "$dev")/rnbd/$1"
 }
 
-ktap_plan 26
+ktap_plan 51
+must debugfs_up
 topo_up 1
 mkdir -p $EXPORTS
 defer "rm -rf $EXPORTS /tmp/data /tmp/write.err"
@@ -102,11 +122,36 @@ different "smaller" "$as_it_was" "the device has become smaller" \
 different "other block size" "$other_blocks" "the logical block size has changed" \
 	'came back with 98304 sectors, blocks of 4096 bytes, .* it had 98304, 512, '
 
-must server_gone
-must server_back "$larger"
-check "the right one: it opens by itself" wait_for 20 dev_is "$dev" open
+must ln -sfn "$larger" $EXPORTS/disk
+check "the right one: remap_device" sysfs_write "$(attr remap_device)" 1
+check_eq "the right one: it is open" "$(dev_state "$dev")" open
 check "the right one: its data are there" cmp -n 1048576 /tmp/data "$dev"
-check "it can be unmapped" unmap_device "$dev"
+
+must sysfs_write "$(attr no_path_timeout)" 30
+must server_gone
+must wait_for 20 dev_is "$dev" closed
+write_start
+kmsg_mark
+must server_back /nowhere
+check "late: it is told" wait_for 20 kmsg_has \
+	'cannot be opened again: -E[A-Z]*; asking again until it can'
+check_fails "late: remap_device is refused" sysfs_write "$(attr remap_device)" 1
+check_eq "late: it stays closed" "$(dev_state "$dev")" closed
+check "late: the server is asked again" wait_for 20 refused_more_than 2
+check_eq "late: it is told once" "$(kmsg_since | grep -c 'asking again until it can')" 1
+must ln -sfn "$larger" $EXPORTS/disk
+goes_on "late" "$larger" 98304
+
+short_of_memory rnbd-server/alloc_dev 'cannot be opened again: -ENOMEM; asking again until it can'
+short_of_memory rnbd-server/alloc_msg 'the server does not answer: -ENOMEM; .* asking again until it does'
+
+must disconnect_all test
+must wait_for 20 dev_is "$dev" closed
+must rm $EXPORTS/disk
+kmsg_mark
+must reconnect_all test
+must wait_for 20 kmsg_has 'cannot be opened again: -ENO[A-Z]*; asking'
+check "it can be unmapped while the server is asked" unmap_device "$dev"
 check "nothing is left on the server" wait_for 10 [ ! -e $SRV_CLASS/test ]
 
 ktap_end

@@ -60,7 +60,8 @@ enum rtrs_nl_side {
  * @RTRS_NL_EVENT_DEVICE_UNMAPPED: it has it no more
  * @RTRS_NL_EVENT_DEVICE_LOST: no path leads to the device
  * @RTRS_NL_EVENT_DEVICE_BACK: it is open again
- * @RTRS_NL_EVENT_DEVICE_FAILED: it cannot be opened again, and stays closed
+ * @RTRS_NL_EVENT_DEVICE_FAILED: the server does not open it again; it is asked until it does, unless there is a
+ *	reason
  * @RTRS_NL_EVENT_DEVICE_RESIZED: it has another size by an administrator's word
  * @RTRS_NL_EVENT_DEVICE_OPENED: a client opened a device of the server
  * @RTRS_NL_EVENT_DEVICE_CLOSED: the server closed it

@@ -4,8 +4,9 @@
  *
  * Operation
  *	OPEN is sent by whoever maps, by whoever writes to remap_device, and by link_work after the link came
- *	back.  The answer is always dealt with in rnbd_clt_dev_opened(), whether or not somebody still
- *	waits for it: it makes the device open, or closes on the server what is not wanted any more.
+ *	back, and once more, later, as long as the server refuses it.  The answer is always dealt with in
+ *	rnbd_clt_dev_opened(), whether or not somebody still waits for it: it makes the device open, or
+ *	closes on the server what is not wanted any more.
  *
  * Ownership
  *	Memory: see rnbd_clt_dev.ref.  The device is on the list of its session, and so keeps its name, until
@@ -143,6 +144,9 @@ static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limi
 		dev->limits = *limits;
 		return 0;
 	}
+	/* A loop device, an array or a drive that is not set up yet: none, rather than another one. */
+	if (!limits->nsectors && get_capacity(dev->disk))
+		return -ENOMEDIUM;
 	dev->open_why = rnbd_limits_changed(&dev->limits, get_capacity(dev->disk), limits);
 	if (!dev->open_why)
 		return 0;
@@ -162,20 +166,49 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 		ret = -ENODEV;
 	else
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_OPEN);
+	if (!ret)
+		rnbd_clt_retry_reset(&dev->open_retry);
 	spin_unlock(&dev->sess->lock);
 	if (!ret)
 		rnbd_clt_hold_open(dev);
 	return ret;
 }
 
-static void rnbd_clt_dev_tell_failure(const struct rnbd_clt_dev *dev, int ret)
+/* What came back is another device, or the answer none that makes sense: that is for somebody to look at. */
+static void rnbd_clt_dev_give_up(const struct rnbd_clt_dev *dev, int error, const char *why)
 {
-	if (ret == -ENODEV || ret == -EALREADY)
+	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe, %s; stays closed until remap_device\n",
+	       dev->disk->disk_name, dev->path, ERR_PTR(error), why);
+	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, why, error);
+}
+
+/*
+ * OPEN has failed, which nobody waits for.  If the server does not have the device, or has no use for us, that
+ * may change, when it is up, or somebody repairs it; he should not have to repair the clients too.
+ */
+static void rnbd_clt_dev_open_failed(struct rnbd_clt_dev *dev, unsigned int gen, int error,
+				     const char *why)
+{
+	bool is_wanted, is_news = false;
+
+	spin_lock(&dev->sess->lock);
+	/* Else it is unmapped, or was opened by somebody, or the next return of the link takes care of it. */
+	is_wanted = !dev->stop && dev->sess->link_gen == gen &&
+		    rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
+	if (is_wanted && !why) {
+		is_news = rnbd_clt_retry_refused(&dev->open_retry, error);
+		dev->want_open = true;
+		rnbd_clt_sess_queue_open(dev);
+	}
+	spin_unlock(&dev->sess->lock);
+	if (is_wanted && why)
+		rnbd_clt_dev_give_up(dev, error, why);
+	/* The link is about to be lost again, which is told by others. */
+	if (!is_news || error == -ECONNABORTED)
 		return;
-	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe%s%s; stays closed until remap_device\n",
-	       dev->disk->disk_name, dev->path, ERR_PTR(ret), dev->open_why ? ", " : "",
-	       dev->open_why ? dev->open_why : "");
-	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, dev->open_why, ret);
+	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe; asking again until it can\n",
+	       dev->disk->disk_name, dev->path, ERR_PTR(error));
+	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, NULL, error);
 }
 
 static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int ret)
@@ -186,7 +219,7 @@ static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int re
 		pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
 		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_BACK, NULL, 0);
 	} else if (dev->open_unheard) {
-		rnbd_clt_dev_tell_failure(dev, ret);
+		rnbd_clt_dev_open_failed(dev, dev->msg.gen, ret, dev->open_why);
 	}
 }
 
@@ -318,11 +351,14 @@ int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
 /* The link was lost, or is back. */
 static void rnbd_clt_dev_link_work(struct work_struct *work)
 {
-	struct rnbd_clt_dev *dev = container_of(work, struct rnbd_clt_dev, link_work);
+	struct rnbd_clt_dev *dev = container_of(to_delayed_work(work), struct rnbd_clt_dev,
+						link_work);
 	bool tell_offline = false, want_open = false;
+	unsigned int gen;
 	int ret;
 
 	spin_lock(&dev->sess->lock);
+	gen = dev->sess->link_gen;
 	if (dev->is_online) {
 		swap(tell_offline, dev->tell_offline);
 		swap(want_open, dev->want_open);
@@ -337,7 +373,7 @@ static void rnbd_clt_dev_link_work(struct work_struct *work)
 		return;
 	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED, true);
 	if (ret)
-		rnbd_clt_dev_tell_failure(dev, ret);
+		rnbd_clt_dev_open_failed(dev, gen, ret, NULL);
 }
 
 /**
@@ -414,7 +450,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 	INIT_LIST_HEAD(&dev->entry);
 	strscpy(dev->path, path, sizeof(dev->path));
 	dev->access_mode = mode;
-	INIT_WORK(&dev->link_work, rnbd_clt_dev_link_work);
+	INIT_DELAYED_WORK(&dev->link_work, rnbd_clt_dev_link_work);
 	rnbd_clt_hold_init(dev, no_path_timeout);
 	ret = rnbd_clt_dev_list(dev);
 	if (ret)
@@ -479,7 +515,7 @@ static bool rnbd_clt_dev_stop_locked(struct rnbd_clt_dev *dev)
 static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
 {
 	wake_up_all(&dev->sess->msg_wait);
-	cancel_work_sync(&dev->link_work);
+	cancel_delayed_work_sync(&dev->link_work);
 	cancel_delayed_work_sync(&dev->hold.dwork);
 }
 

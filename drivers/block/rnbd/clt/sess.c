@@ -10,7 +10,7 @@
  * Ordering
  *	When the link is lost, all devices are closed on the spot, and what the server said before is
  *	void: link_gen tells the answers apart.  When it is back, a work item introduces us again and then
- *	has each device send its OPEN.
+ *	has each device send its OPEN.  What the server refuses is sent once more, later (retry.h).
  *
  * Ownership
  *	rtrs is taken away under RCU, for requests and pollers, before the transport's session is closed.
@@ -88,7 +88,21 @@ void rnbd_clt_sess_queue_link_work(struct rnbd_clt_dev *dev)
 {
 	lockdep_assert_held(&dev->sess->lock);
 	if (!dev->stop)
-		queue_work(rnbd_clt_sessions.wq, &dev->link_work);
+		mod_delayed_work(rnbd_clt_sessions.wq, &dev->link_work, 0);
+}
+
+/**
+ * rnbd_clt_sess_queue_open() - have a device ask the server once more, later
+ * @dev: device with want_open set, and open_retry.delay
+ *
+ * Context: rnbd_clt_sess.lock held.
+ */
+void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev)
+{
+	lockdep_assert_held(&dev->sess->lock);
+	/* What is queued without a delay has something to tell, and stays so. */
+	if (!dev->stop)
+		queue_delayed_work(rnbd_clt_sessions.wq, &dev->link_work, dev->open_retry.delay);
 }
 
 static void rnbd_clt_sess_hello_done(struct rnbd_clt_msg *msg)
@@ -125,30 +139,49 @@ static void rnbd_clt_sess_tell_failure(struct rnbd_clt_sess *sess, int error)
 	spin_lock(&sess->lock);
 	list_for_each_entry(dev, &sess->devs, entry)
 		if (dev->is_online && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED)
-			rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, "the server does not answer",
-				      error);
+			rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, NULL, error);
 	spin_unlock(&sess->lock);
+}
+
+/* Ask once more, unless the link was lost again, which queues the work when it is back; or torn down. */
+static void rnbd_clt_sess_hello_failed(struct rnbd_clt_sess *sess, unsigned int gen, int error)
+{
+	bool is_news;
+
+	spin_lock(&sess->lock);
+	if (sess->stop || sess->link_gen != gen) {
+		spin_unlock(&sess->lock);
+		return;
+	}
+	is_news = rnbd_clt_retry_refused(&sess->hello_retry, error);
+	queue_delayed_work(rnbd_clt_sessions.wq, &sess->hello_work, sess->hello_retry.delay);
+	spin_unlock(&sess->lock);
+	/* The link is about to be lost again, which is told by others. */
+	if (!is_news || error == -ECONNABORTED)
+		return;
+	pr_err("session %s: link is back, but the server does not answer: %pe; devices stay closed, asking again until it does\n",
+	       sess->name, ERR_PTR(error));
+	rnbd_clt_sess_tell_failure(sess, error);
 }
 
 static void rnbd_clt_sess_hello_work(struct work_struct *work)
 {
-	struct rnbd_clt_sess *sess = container_of(work, struct rnbd_clt_sess, hello_work);
+	struct rnbd_clt_sess *sess = container_of(to_delayed_work(work), struct rnbd_clt_sess,
+						  hello_work);
+	unsigned int gen = READ_ONCE(sess->link_gen);
 	struct rnbd_clt_dev *dev;
 	int ret;
 
 	ret = rnbd_clt_sess_hello(sess);
-	/* Lost again, and this work will be queued again; or torn down. */
-	if (ret == -ECONNABORTED || ret == -ENODEV)
-		return;
 	if (ret) {
-		pr_err("session %s: link is back, but the server does not answer: %pe; devices stay closed until remap_device\n",
-		       sess->name, ERR_PTR(ret));
-		rnbd_clt_sess_tell_failure(sess, ret);
+		rnbd_clt_sess_hello_failed(sess, gen, ret);
 		return;
 	}
 	spin_lock(&sess->lock);
+	rnbd_clt_retry_reset(&sess->hello_retry);
 	list_for_each_entry(dev, &sess->devs, entry) {
 		dev->want_open = true;
+		rnbd_clt_retry_reset(&dev->open_retry);
 		rnbd_clt_sess_queue_link_work(dev);
 	}
 	spin_unlock(&sess->lock);
@@ -160,7 +193,10 @@ static void rnbd_clt_sess_link_lost(struct rnbd_clt_sess *sess)
 
 	spin_lock(&sess->lock);
 	WRITE_ONCE(sess->link_gen, sess->link_gen + 1);
+	cancel_delayed_work(&sess->hello_work);
 	list_for_each_entry(dev, &sess->devs, entry) {
+		/* The server wants SESS_INFO first. */
+		dev->want_open = false;
 		if (rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN)
 			continue;
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_CLOSED);
@@ -173,8 +209,9 @@ static void rnbd_clt_sess_link_lost(struct rnbd_clt_sess *sess)
 static void rnbd_clt_sess_link_back(struct rnbd_clt_sess *sess)
 {
 	spin_lock(&sess->lock);
+	rnbd_clt_retry_reset(&sess->hello_retry);
 	if (!sess->stop)
-		queue_work(rnbd_clt_sessions.wq, &sess->hello_work);
+		mod_delayed_work(rnbd_clt_sessions.wq, &sess->hello_work, 0);
 	spin_unlock(&sess->lock);
 }
 
@@ -230,7 +267,7 @@ static struct rnbd_clt_sess *rnbd_clt_sess_alloc(const struct rnbd_clt_sess_para
 	sess->nr_poll_queues = params->nr_poll_queues;
 	spin_lock_init(&sess->lock);
 	INIT_LIST_HEAD(&sess->devs);
-	INIT_WORK(&sess->hello_work, rnbd_clt_sess_hello_work);
+	INIT_DELAYED_WORK(&sess->hello_work, rnbd_clt_sess_hello_work);
 	init_waitqueue_head(&sess->msg_wait);
 	return sess;
 }
@@ -265,7 +302,7 @@ static void rnbd_clt_sess_shutdown(struct rnbd_clt_sess *sess)
 	WRITE_ONCE(sess->stop, true);
 	spin_unlock(&sess->lock);
 	wake_up_all(&sess->msg_wait);
-	cancel_work_sync(&sess->hello_work);
+	cancel_delayed_work_sync(&sess->hello_work);
 	if (!rtrs)
 		return;
 	RCU_INIT_POINTER(sess->rtrs, NULL);

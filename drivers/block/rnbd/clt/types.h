@@ -34,6 +34,7 @@
 #include <rnbd/rnbd_format.h>
 
 #include "../proto/negotiate.h"
+#include "retry.h"
 
 struct rnbd_clt_msg;
 
@@ -55,7 +56,7 @@ enum rnbd_clt_sess_state {
  * enum rnbd_clt_dev_state - life of a device; names in sysfs are the same in lower case
  * @RNBD_CLT_DEV_INIT: not yet opened on the server
  * @RNBD_CLT_DEV_OPEN: the only state that lets I/O pass
- * @RNBD_CLT_DEV_CLOSED: session lost, or the server refused to open the device again
+ * @RNBD_CLT_DEV_CLOSED: session lost, or the server refuses to open the device again
  * @RNBD_CLT_DEV_UNMAPPED: on its way out, for good
  * @RNBD_CLT_DEV__NR: number of states
  *
@@ -138,7 +139,9 @@ struct rnbd_clt_msg {
  * @stop: being torn down: no more work, no more waiting (s)
  * @ver: protocol major both sides know (M of @hello)
  * @hello: SESS_INFO
- * @hello_work: introduces us again after the link came back, then opens the devices
+ * @hello_retry: SESS_INFO that got no good answer since the link came back (S)
+ * @hello_work: introduces us again after the link came back, then opens the devices; with a delay only to
+ *	ask once more
  * @msg_wait: woken when a message is done or released, a permit may be free, or something stops
  * @permit_waiters: control messages that wait for a permit; I/O gives way to them (A)
  */
@@ -163,7 +166,8 @@ struct rnbd_clt_sess {
 
 	u8 ver;
 	struct rnbd_clt_msg hello;
-	struct work_struct hello_work;
+	struct rnbd_clt_retry hello_retry;
+	struct delayed_work hello_work;
 	wait_queue_head_t msg_wait;
 	atomic_t permit_waiters;
 };
@@ -207,7 +211,8 @@ struct rnbd_clt_hold {
  * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (S)
  * @tell_offline: the loss has to be announced (S)
  * @want_open: OPEN has to be sent (S)
- * @link_work: does both
+ * @open_retry: OPEN that the server has refused since the link came back (S)
+ * @link_work: tells, and sends; with a delay only to ask once more
  * @hold: requests that wait for a path
  * @disk: the disk, from when it was added until the memory goes (U)
  * @is_added: the disk is (U)
@@ -237,7 +242,8 @@ struct rnbd_clt_dev {
 	bool is_online;
 	bool tell_offline;
 	bool want_open;
-	struct work_struct link_work;
+	struct rnbd_clt_retry open_retry;
+	struct delayed_work link_work;
 	struct rnbd_clt_hold hold;
 
 	struct gendisk *disk;
