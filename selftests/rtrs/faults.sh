@@ -77,10 +77,20 @@ ios_have_begun() {
 	[ "$(path_ios faults 1)" -gt 20 ] && [ "$(path_ios faults 2)" -gt 20 ]
 }
 
+losses_of_the_other() {
+	cat "$(path_dir faults 2)/stats/losses"
+}
+
+# costs_no_path <point>: a device or its messages find no memory; the transport has nothing to do with that
+costs_no_path() {
+	case $1 in rnbd-*/alloc_*) ;; *) return 1 ;; esac
+}
+
 # load <point>: a path is lost by it, or else by the test, and the point is passed while it comes back
 load() {
-	local pid ret=0 path
+	local pid ret=0 path losses
 	path=$(path_dir faults 1)
+	losses=$(losses_of_the_other)
 	kmsg_mark
 	fio_verify "$dev" --time_based --runtime=2 --rw=randrw --bsrange=4k-64k --size=4M \
 		--verify_backlog=64 2>/tmp/faults.fio &
@@ -104,6 +114,10 @@ load() {
 	disarm "$1"
 	whole || {
 		echo "a path does not come back"
+		ret=1
+	}
+	! costs_no_path "$1" || [ "$(losses_of_the_other)" = "$losses" ] || {
+		echo "the other path was lost too:" $(losses_of_the_other) "was:" $losses
 		ret=1
 	}
 	# Enough is said later for the console's end to have nothing of it.
