@@ -21,7 +21,8 @@ TIMED = [Quantity("iops", "I/Os per second", 0, 1),
          Quantity("rate", "MB per second", 1, 1e6),
          Quantity("p50", "microseconds that half of the I/Os took at most", 0, 1000),
          Quantity("p99", "microseconds that 99 of 100 took at most", 0, 1000),
-         Quantity("p999", "microseconds that 999 of 1000 took at most", 0, 1000)]
+         Quantity("p999", "microseconds that 999 of 1000 took at most", 0, 1000),
+         Quantity("spread", "I/Os per second of the best round over those of the worst one", 2, 1)]
 # Less than this part of a figure is the noise of a repeated run.
 NOISE = 0.01
 
@@ -73,8 +74,7 @@ def of_fio(said):
 def medians(rounds):
     """What a row says of its rounds, and how far these are apart: the largest IOPS over the smallest."""
     iops = [found["iops"] for found in rounds]
-    return {**{quantity.name: round(statistics.median(found[quantity.name] for found in rounds), 1)
-               for quantity in TIMED},
+    return {**{name: round(statistics.median(found[name] for found in rounds), 1) for name in rounds[0]},
             "rounds": len(rounds), "spread": round(max(iops) / min(iops), 3)}
 
 

@@ -12,10 +12,11 @@ import subprocess
 
 import figures
 import vmlib
-from contenders import BOOT_TIMEOUT, DISK_MB, add_stock, loads_of, timed
+from contenders import BOOT_TIMEOUT, DISK_MB, LARGE_BYTES, add_stock, loads_of, timed
 
 PROCESSORS, MEMORY = 2, "1536M"
-SECONDS = 1             # per load and round; fio's start takes as long
+# Per load and round; fio's start takes as long. Of large requests there are only some dozens in a second.
+SECONDS, SECONDS_LARGE = 1, 2
 TIMEOUT = 120
 
 
@@ -50,8 +51,9 @@ class Timing:
             how = "mainline"
         device = self.sh(vm, f"bench_{how} {arguments}").splitlines()[-1]
         for load in loads_of(contender, self.options.loads):
+            seconds = SECONDS if load.bs < LARGE_BYTES else SECONDS_LARGE
             said = self.sh(vm, f"bench_time {device} {load.rw} {load.bs} {load.depth} {load.jobs} {load.batch} "
-                               f"{SECONDS}")
+                               f"{seconds}")
             self.found.setdefault((mtu, contender.name, load.name), []).append(figures.of_fio(json.loads(said)))
         self.sh(vm, f"bench_down {how}")
 
