@@ -295,9 +295,9 @@ def dgram(ident, end):
 class Vm:
     """One VM; made by Rig.vm(). A VM that went away can be started again."""
 
-    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system, accel):
+    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system, accel, turns):
         self.rig, self.name, self.smp, self.mem = rig, name, smp, mem
-        self.system, self.accel = system, accel
+        self.system, self.accel, self.turns = system, accel, turns
         self.drives, self.nets, self.append = drives, nets, append
         self.interactive = interactive
         self.qemu = []              # more arguments for it
@@ -313,7 +313,7 @@ class Vm:
         args = [QEMU, "-nodefaults", "-no-reboot", "-display", "none", "-smp", str(self.smp),
                 "-m", f"{int(self.mem.removesuffix('M')) * self.system.memory}M"]
         args += self.system.boot_args(f"rtrs.host={self.name} {self.append}")
-        args += accel_args(self.accel) + self.qemu
+        args += accel_args(self.accel, self.turns) + self.qemu
         if self.interactive:
             args += ["-chardev", f"stdio,id=con,mux=on,signal=off,logfile={self.console},logappend=on",
                      "-serial", "chardev:con", "-mon", "con"]
@@ -675,13 +675,14 @@ class Rig:
         return net
 
     def vm(self, name="vm", smp=1, mem="1024M", drives=(), nets=(), append="",
-           interactive=False, start=True, system=None, counted=False):
+           interactive=False, start=True, system=None, counted=False, turns=False):
         """counted: its time is counted in instructions where KVM does not run it. It needs no network then:
-        the other end's time would be another."""
+        the other end's time would be another. turns: its processors do not run at the same time, see
+        accel_args()."""
         if counted and (smp > 1 or nets):
             raise Error(f"{name}: counted time is for one processor without a network")
         vm = Vm(self, name, smp, mem, list(drives), list(nets), append, interactive,
-                system or self.system, "icount" if counted and self.accel == "tcg" else self.accel)
+                system or self.system, "icount" if counted and self.accel == "tcg" else self.accel, turns)
         self.vms.append(vm)
         return vm.start() if start else vm
 
@@ -715,11 +716,15 @@ class Rig:
         atexit.unregister(self.close)
 
 
-def accel_args(accel):
+def accel_args(accel, turns=False):
     """Arguments for QEMU: "kvm", "tcg", or "icount", which is TCG with a time of the guest's own.
 
     There an instruction is a nanosecond, and time in which the only processor has nothing to do is
     skipped. What a test measures does not depend on the host, and waiting costs nothing.
+
+    turns: TCG has one thread for all processors, for a test that has the kernel patch its own code. Else one
+    of them may run the breakpoint that another one has put there and has taken away again: the kernel knows
+    of none then, and dies.
     """
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
@@ -732,7 +737,7 @@ def accel_args(accel):
     cpu = ["-cpu", "max,-cx16,-erms,-fsrm"]
     if accel == "icount":
         return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", *cpu]
-    return ["-accel", "tcg,thread=multi", *cpu]
+    return ["-accel", f"tcg,thread={'single' if turns else 'multi'}", *cpu]
 
 
 def choose_accel(rig):
