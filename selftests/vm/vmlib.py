@@ -295,7 +295,8 @@ def dgram(ident, end):
 class Vm:
     """One VM; made by Rig.vm(). A VM that went away can be started again."""
 
-    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system, accel, turns):
+    def __init__(self, rig, name, smp, mem, drives, nets, append, interactive, system, accel,
+                 turns=False):
         self.rig, self.name, self.smp, self.mem = rig, name, smp, mem
         self.system, self.accel, self.turns = system, accel, turns
         self.drives, self.nets, self.append = drives, nets, append
