@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A link loses its carrier, at the client's end and at the server's: I/O goes on
-# over the other path with right data, and the path comes back with the carrier.
+# over the other path with right data, and the path comes back with the carrier. A link
+# that only has news while a session is opened does not keep it from that.
 #
 # vm: smp=2 timeout=180 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
 
@@ -27,7 +28,22 @@ down() {
 	check "$what: carries I/O again" ios_grow test "$1" 50
 }
 
-ktap_plan 11
+# news: of the client's ends, which have a carrier all the time, until it is killed
+news() {
+	local n
+	while :; do
+		for n in 1 2; do
+			ip link set "c$n" dynamic on && ip link set "c$n" dynamic off
+		done
+		sleep 0.02
+	done
+}
+
+opens() {
+	dev=$(map_device test "$back")
+}
+
+ktap_plan 12
 topo_up 2
 topo_is_ours
 RTRS_SERVER_OPTS="sess_queue_depth=64"
@@ -47,6 +63,17 @@ max=$(load_max_ms)
 diag "the longest request took $max ms"
 check "no request took long" [ "$max" -lt $((NOTICE_S * 1000)) ]
 check "the disk is open" dev_is "$dev" open
+must unmap_device "$dev"
+
+# Connecting takes a second and more, as each of its messages does a part of that.
+must path_netem 1 delay 100ms
+must path_netem 2 delay 100ms
+news &
+news=$!
+check_here "a session opens while its network devices have news" opens
+kill $news
+must path_heal 1
+must path_heal 2
 must unmap_device "$dev"
 
 ktap_end

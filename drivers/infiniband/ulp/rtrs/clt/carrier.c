@@ -15,8 +15,8 @@
 
 static void rtrs_clt_carrier_up(struct rtrs_clt_path *path)
 {
-	/* A first attempt takes its time, and somebody waits for its result. */
-	if (!READ_ONCE(path->was_up))
+	/* Somebody waits for the result of the first attempt, which is made as long as there are none. */
+	if (!READ_ONCE(path->attempts))
 		return;
 	set_bit(0, &path->retry_now);
 	if (!rtrs_clt_path_event(path, RTRS_CLT_EV_LINK_UP))
