@@ -982,19 +982,21 @@ path_dir() {
 	echo "$CLT_CLASS/$1/paths/$(path_pair "$2")"
 }
 
-# disconnect_all <session>: its paths, by hand, which do not come back by themselves
-disconnect_all() {
+# all_paths <session> <disconnect|reconnect>
+all_paths() {
 	local file
-	for file in "$CLT_CLASS/$1"/paths/*/disconnect; do
+	for file in "$CLT_CLASS/$1"/paths/*/"$2"; do
 		sysfs_write "$file" 1 || return 1
 	done
 }
 
+# disconnect_all <session>: its paths, by hand, which do not come back by themselves
+disconnect_all() {
+	all_paths "$1" disconnect
+}
+
 reconnect_all() {
-	local file
-	for file in "$CLT_CLASS/$1"/paths/*/reconnect; do
-		sysfs_write "$file" 1 || return 1
-	done
+	all_paths "$1" reconnect
 }
 
 # path_is <session> <n> <state>

@@ -166,49 +166,45 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 		ret = -ENODEV;
 	else
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_OPEN);
-	if (!ret)
-		rnbd_clt_retry_reset(&dev->open_retry);
 	spin_unlock(&dev->sess->lock);
 	if (!ret)
 		rnbd_clt_hold_open(dev);
 	return ret;
 }
 
-/* What came back is another device, or the answer none that makes sense: that is for somebody to look at. */
-static void rnbd_clt_dev_give_up(const struct rnbd_clt_dev *dev, int error, const char *why)
+static void rnbd_clt_dev_tell_failure(const struct rnbd_clt_dev *dev, int error, const char *why)
 {
-	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe, %s; stays closed until remap_device\n",
-	       dev->disk->disk_name, dev->path, ERR_PTR(error), why);
+	if (why)
+		pr_err("%s: device_path=\"%s\" cannot be opened again: %pe, %s; stays closed until remap_device\n",
+		       dev->disk->disk_name, dev->path, ERR_PTR(error), why);
+	else
+		pr_err("%s: device_path=\"%s\" cannot be opened again: %pe; asking again until it can\n",
+		       dev->disk->disk_name, dev->path, ERR_PTR(error));
 	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, why, error);
 }
 
 /*
  * OPEN has failed, which nobody waits for.  If the server does not have the device, or has no use for us, that
- * may change, when it is up, or somebody repairs it; he should not have to repair the clients too.
+ * may change, when it is up, or somebody repairs it; he should not have to repair the clients too.  If there is
+ * a reason why, what came back is another device, or the answer none that makes sense: somebody has to look.
  */
 static void rnbd_clt_dev_open_failed(struct rnbd_clt_dev *dev, unsigned int gen, int error,
 				     const char *why)
 {
-	bool is_wanted, is_news = false;
+	bool is_news;
 
 	spin_lock(&dev->sess->lock);
 	/* Else it is unmapped, or was opened by somebody, or the next return of the link takes care of it. */
-	is_wanted = !dev->stop && dev->sess->link_gen == gen &&
-		    rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
-	if (is_wanted && !why) {
+	is_news = !dev->stop && dev->sess->link_gen == gen &&
+		  rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
+	if (is_news && !why) {
 		is_news = rnbd_clt_retry_refused(&dev->open_retry, error);
 		dev->want_open = true;
 		rnbd_clt_sess_queue_open(dev);
 	}
 	spin_unlock(&dev->sess->lock);
-	if (is_wanted && why)
-		rnbd_clt_dev_give_up(dev, error, why);
-	/* The link is about to be lost again, which is told by others. */
-	if (!is_news || error == -ECONNABORTED)
-		return;
-	pr_err("%s: device_path=\"%s\" cannot be opened again: %pe; asking again until it can\n",
-	       dev->disk->disk_name, dev->path, ERR_PTR(error));
-	rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_FAILED, NULL, error);
+	if (is_news)
+		rnbd_clt_dev_tell_failure(dev, error, why);
 }
 
 static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int ret)

@@ -3,6 +3,7 @@
 #ifndef _RNBD_CLT_RETRY_H
 #define _RNBD_CLT_RETRY_H
 
+#include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -15,7 +16,7 @@
 #define RNBD_CLT_RETRY_MAX	(30 * HZ)
 
 /**
- * struct rnbd_clt_retry - how often a message was refused in a row
+ * struct rnbd_clt_retry - a message that is refused, since the link came back
  * @delay: jiffies until the next one, 0: none was refused
  * @error: errno that the kernel log knows of, 0: none
  */
@@ -25,7 +26,7 @@ struct rnbd_clt_retry {
 };
 
 /**
- * rnbd_clt_retry_reset() - nothing was refused so far, or not any more
+ * rnbd_clt_retry_reset() - the link is back, nothing was refused so far
  * @retry: what to reset
  *
  * Context: whatever guards it.
@@ -41,11 +42,11 @@ static inline void rnbd_clt_retry_reset(struct rnbd_clt_retry *retry)
  * @error: negative errno
  *
  * Context: whatever guards it.
- * Return: true if that is news.
+ * Return: true if that is news.  -ECONNABORTED is not: the link is about to be lost again, which others tell.
  */
 static inline bool rnbd_clt_retry_refused(struct rnbd_clt_retry *retry, int error)
 {
-	bool is_news = error != retry->error;
+	bool is_news = error != retry->error && error != -ECONNABORTED;
 
 	retry->delay = clamp_t(unsigned long, 2 * retry->delay, RNBD_CLT_RETRY_MIN,
 			       RNBD_CLT_RETRY_MAX);

@@ -156,8 +156,7 @@ static void rnbd_clt_sess_hello_failed(struct rnbd_clt_sess *sess, unsigned int 
 	is_news = rnbd_clt_retry_refused(&sess->hello_retry, error);
 	queue_delayed_work(rnbd_clt_sessions.wq, &sess->hello_work, sess->hello_retry.delay);
 	spin_unlock(&sess->lock);
-	/* The link is about to be lost again, which is told by others. */
-	if (!is_news || error == -ECONNABORTED)
+	if (!is_news)
 		return;
 	pr_err("session %s: link is back, but the server does not answer: %pe; devices stay closed, asking again until it does\n",
 	       sess->name, ERR_PTR(error));
@@ -178,7 +177,6 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 		return;
 	}
 	spin_lock(&sess->lock);
-	rnbd_clt_retry_reset(&sess->hello_retry);
 	list_for_each_entry(dev, &sess->devs, entry) {
 		dev->want_open = true;
 		rnbd_clt_retry_reset(&dev->open_retry);
