@@ -139,11 +139,17 @@ def read_module(path):
     return lzma.decompress(data) if path.suffix == ".xz" else data
 
 
+def module_tree(image, release):
+    """Where the modules of a kernel are, and what depends on what; a package does not tell."""
+    tree = image / "lib/modules" / release
+    if not (tree / "modules.dep").exists():
+        subprocess.run(["depmod", "-b", image, release], check=True)
+    return tree
+
+
 def stage_modules(image, release, stage):
     """The modules a VM gets, unpacked, as a tree that depmod can work on."""
-    source = image / "lib/modules" / release
-    if not (source / "modules.dep").exists():
-        subprocess.run(["depmod", "-b", image, release], check=True)
+    source = module_tree(image, release)
     target = stage / "lib/modules" / release
     for file in module_closure(source, MODULES):
         out = target / file.removesuffix(".xz")
@@ -165,7 +171,7 @@ def build_netlink(out):
 
 def stock_modules(image, release, names, directory):
     """More modules of the kernel, with what they depend on, unpacked there; their paths."""
-    source, paths = image / "lib/modules" / release, []
+    source, paths = module_tree(image, release), []
     for file in sorted(set(module_closure(source, names)) - set(module_closure(source, MODULES))):
         paths.append(pathlib.Path(directory) / os.path.basename(file).removesuffix(".xz"))
         paths[-1].write_bytes(read_module(source / file))
