@@ -19,6 +19,7 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 
+#include "../verbs/copy.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -280,13 +281,38 @@ void rtrs_clt_bounce_desc(const struct rtrs_clt_req *req, struct rtrs_sg_desc *d
 	rtrs_wire_put_desc(desc, mr->iova + off, mr->rkey, req->data_len);
 }
 
+static void rtrs_clt_bounce_copy_to_page(struct page *page, size_t off, const void *buf, size_t len)
+{
+	void *to = kmap_local_page(page);
+
+	rtrs_copy(to + off, buf, len);
+	flush_dcache_page(page);
+	kunmap_local(to);
+}
+
+static noinline void rtrs_clt_bounce_copy_to_list(struct scatterlist *sg, unsigned int nr, const void *buf,
+						  size_t len)
+{
+	struct sg_mapping_iter iter;
+	size_t part;
+
+	sg_miter_start(&iter, sg, nr, SG_MITER_ATOMIC | SG_MITER_TO_SG);
+	while (len && sg_miter_next(&iter)) {
+		part = min(len, iter.length);
+		rtrs_copy(iter.addr, buf, part);
+		buf += part;
+		len -= part;
+	}
+	sg_miter_stop(&iter);
+}
+
 static void rtrs_clt_bounce_copy_to(struct scatterlist *sg, unsigned int nr, const void *buf, size_t len)
 {
-	/* The helper's way through a list costs as much as the copy itself. */
+	/* The way through a list costs as much as the copy itself. */
 	if (likely(len <= sg->length && sg->offset + len <= PAGE_SIZE))
-		memcpy_to_page(sg_page(sg), sg->offset, buf, len);
+		rtrs_clt_bounce_copy_to_page(sg_page(sg), sg->offset, buf, len);
 	else
-		sg_copy_from_buffer(sg, nr, buf, len);
+		rtrs_clt_bounce_copy_to_list(sg, nr, buf, len);
 }
 
 /**

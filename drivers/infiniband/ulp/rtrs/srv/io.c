@@ -28,6 +28,7 @@
 #include <linux/slab.h>
 
 #include "../proto/imm.h"
+#include "../verbs/copy.h"
 #include "../verbs/trace.h"
 #include "fault.h"
 #include "rtrs-srv.h"
@@ -201,7 +202,7 @@ static bool rtrs_srv_req_copy_data(struct rtrs_srv_req *req)
 	if (req->hdr.data_len > req->path->copy_bytes ||
 	    !rtrs_srv_req_get_copy(req, req->hdr.data_len))
 		return false;
-	memcpy(req->copy, req->chunk, req->hdr.data_len);
+	rtrs_copy(req->copy, req->chunk, req->hdr.data_len);
 	req->data = req->copy;
 	return true;
 }
