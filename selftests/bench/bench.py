@@ -148,6 +148,8 @@ def output(*command):
 
 
 def build(kver):
+    """All that VMs need, on a machine that may have nothing of it yet."""
+    subprocess.run([vmlib.TOP / "tools/deps", "build", "vm", "interop", "bench"], check=True)
     subprocess.run(["make", "-s", "-C", vmlib.TOP, "modules", "test-modules", f"KVER={kver}",
                     f"BUILD={vmlib.build_dir()}"], check=True, stdout=sys.stderr)
 

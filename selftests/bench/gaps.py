@@ -19,6 +19,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "vm"))
+import bench
 import figures
 import hosts
 import vmlib
@@ -279,6 +280,7 @@ def main():
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("at least one round")
+    bench.build(options.kver)
     rows = [row for machines in options.machines for name in options.contenders
             for row in contender_rows(name, machines, options)]
     order = [thing for thing, _ in THINGS]
