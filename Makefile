@@ -88,7 +88,7 @@ soak:
 
 ## bench		Instructions per I/O of ours and of others: build/bench/results.json
 bench:
-	@tools/deps build vm interop bench
+	@tools/deps python3
 	@BUILD=$(build_dir) selftests/bench/bench.py $(if $(KVER),--kver "$(KVER)")
 
 ## bench-compare	What differs between two results: make bench-compare OLD=a.json NEW=b.json
