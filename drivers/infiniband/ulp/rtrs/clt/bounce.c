@@ -290,6 +290,7 @@ static void rtrs_clt_bounce_copy_to_page(struct page *page, size_t off, const vo
 	kunmap_local(to);
 }
 
+/* Not inline: who has a single page would clear the iterator too, where kernels clear the stack. */
 static noinline void rtrs_clt_bounce_copy_to_list(struct scatterlist *sg, unsigned int nr, const void *buf,
 						  size_t len)
 {
