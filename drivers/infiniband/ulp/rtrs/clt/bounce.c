@@ -2,17 +2,21 @@
 /*
  * Bounce buffers for READs that are small, or on a device in software.
  *
- * Each slot of a path has a piece of memory that the server may write for as long as the path is up.  The
- * data of a small READ arrive there and are copied: that costs far less than registering the caller's
- * pages and having them invalidated for each request.  On a device in software a path has some larger pieces
- * besides, for READs that do not fit; when all are taken pages are registered.
+ * A path has memory that the server may write for as long as the path is up.  The data of a small READ arrive
+ * there and are copied: that costs far less than registering the caller's pages and having them invalidated
+ * for each request.  Each slot has a buffer of its own, for the shortest and commonest READs, so that these share
+ * nothing with other CPUs.  For longer ones there are some buffers of which whoever needs it takes a part, as
+ * slots rarely have long READs all at the same time; when no part is large enough pages are registered.
  *
- * Ownership: a slot's request owns the slot's buffer, and the spare one that it has taken until it is
+ * Ownership: a slot's request owns the slot's buffer, and what it has taken of a shared one until it is
  * unmapped.  The memory is the path's alone and holds nothing but what this server sent.  What a server
  * writes there out of turn is only data of its own that nobody looks at, or that it could have sent anyway.
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/bits.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -24,7 +28,12 @@
 #include "fault.h"
 
 /* For all slots of a path together; a slot gets whole pages. */
-#define RTRS_CLT_BOUNCE_TOTAL_BYTES	SZ_16M
+#define RTRS_CLT_BOUNCE_OWN_TOTAL	SZ_2M
+#define RTRS_CLT_BOUNCE_SHARED_TOTAL	SZ_8M
+/* What is taken of a shared buffer at least, so that a word has a bit for each. */
+#define RTRS_CLT_BOUNCE_UNIT		SZ_4K
+
+static_assert(RTRS_CLT_BOUNCE_SOFT_BYTES / RTRS_CLT_BOUNCE_UNIT <= BITS_PER_LONG);
 
 static int rtrs_clt_max_bounce_set(const char *val, const struct kernel_param *kp)
 {
@@ -109,13 +118,14 @@ static void rtrs_clt_bounce_free(struct rtrs_clt_path *path, struct rtrs_clt_bou
 void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path)
 {
 	rtrs_clt_bounce_free(path, &path->bounce.own);
-	rtrs_clt_bounce_free(path, &path->bounce.spare);
-	bitmap_zero(path->bounce.taken, RTRS_CLT_BOUNCE_SPARES);
+	rtrs_clt_bounce_free(path, &path->bounce.shared);
+	kvfree(path->bounce.taken);
+	path->bounce.taken = NULL;
 }
 
-/* On failure nothing is left but regions, which the link frees. */
-static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				 struct rtrs_clt_mrs *mrs, u32 nr, u32 bytes)
+/* On failure nothing is left. */
+static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
+				      struct rtrs_clt_mrs *mrs, u32 nr, u32 bytes)
 {
 	int ret = 0;
 
@@ -129,37 +139,50 @@ static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bou
 		ret = rtrs_clt_bounce_alloc_buf(path, bufs);
 	if (!ret)
 		ret = rtrs_clt_bounce_alloc_mrs(path, bufs, mrs);
-	if (ret)
+	if (ret) {
 		rtrs_clt_bounce_free(path, bufs);
+		rtrs_clt_mrs_free(mrs);
+	}
 	return ret;
 }
 
-/* Whole pages of at most so many bytes, if READs may be bounced at all. */
-static u32 rtrs_clt_bounce_bytes(u32 most)
+/* As many of so many bytes as there are slots, and as @total allows. */
+static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
+				 struct rtrs_clt_mrs *mrs, u32 total, u32 bytes)
 {
-	return rounddown(min(most, READ_ONCE(rtrs_clt_max_bounce_bytes)), PAGE_SIZE);
+	u32 depth = path->sess->queue_depth;
+	int ret;
+
+	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, min(depth, total / bytes), bytes);
+	if (ret != -ENOMEM || bytes <= RTRS_CLT_BOUNCE_BYTES)
+		return ret;
+	/* So much in one piece may be more than there is. */
+	bytes = RTRS_CLT_BOUNCE_BYTES;
+	return rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, min(depth, total / bytes), bytes);
 }
 
-/* Larger ones, where the slots' own are too small for some READs.  No path is without for want of them. */
-static void rtrs_clt_bounce_create_spare(struct rtrs_clt_path *path)
+/* No path is without for want of these. */
+static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 {
-	u32 bytes = rtrs_clt_bounce_bytes(RTRS_CLT_BOUNCE_SOFT_BYTES);
+	struct rtrs_clt_bounce *bounce = &path->bounce;
 
-	if (!ib_uses_virt_dma(path->dev) || bytes <= path->bounce.own.bytes)
+	if (rtrs_clt_bounce_alloc(path, &bounce->shared, &path->link->shared_mrs,
+				  RTRS_CLT_BOUNCE_SHARED_TOTAL, bytes))
 		return;
-	if (rtrs_clt_bounce_alloc(path, &path->bounce.spare, &path->link->spare_mrs,
-				  min_t(u32, RTRS_CLT_BOUNCE_SPARES, path->sess->queue_depth), bytes))
-		rtrs_clt_mrs_free(&path->link->spare_mrs);
+	bounce->taken = kvcalloc(bounce->shared.nr, sizeof(*bounce->taken), GFP_KERNEL);
+	if (!bounce->taken)
+		rtrs_clt_bounce_free(path, &bounce->shared);
 }
 
 /**
  * rtrs_clt_bounce_create() - allocate the buffers of a path
  * @path: path in state CONNECTING, queue depth known
  *
- * All slots of a path together have RTRS_CLT_BOUNCE_TOTAL_BYTES, so a deep queue makes their buffers smaller, and with
- * one so deep that a slot would get less than a page they have none.  A device in software gets
- * larger ones, and spare ones for what is longer still: a copy costs it no more than a registration, and rdma_rxe
- * breaks a queue pair when it retransmits and finds a registration that it has done already.
+ * The slots of a path share RTRS_CLT_BOUNCE_OWN_TOTAL bytes evenly, so a deep queue makes their own buffers smaller,
+ * and with one so deep that a slot would get less than a page they have none.  READs that are longer, up
+ * to a limit, take a part of the shared ones.  The limit is higher on a device in software: a copy costs it no more than a
+ * registration, and rdma_rxe breaks a queue pair when it retransmits and finds a registration that it has done
+ * already.
  *
  * Context: process, path mutex held.
  * Return: 0 or negative errno; rtrs_clt_bounce_destroy() cleans up.
@@ -167,22 +190,19 @@ static void rtrs_clt_bounce_create_spare(struct rtrs_clt_path *path)
 int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 {
 	u32 most = ib_uses_virt_dma(path->dev) ? RTRS_CLT_BOUNCE_SOFT_BYTES : RTRS_CLT_BOUNCE_BYTES;
-	u32 depth = path->sess->queue_depth;
-	u32 bytes = rtrs_clt_bounce_bytes(min_t(u32, most, RTRS_CLT_BOUNCE_TOTAL_BYTES / depth));
-	struct rtrs_clt_bounce_bufs *own = &path->bounce.own;
-	struct rtrs_clt_mrs *mrs = &path->link->bounce_mrs;
-	int ret = 0;
+	u32 longest = rounddown(min(most, READ_ONCE(rtrs_clt_max_bounce_bytes)), PAGE_SIZE);
+	u32 own = min_t(u32, longest, rounddown(RTRS_CLT_BOUNCE_OWN_TOTAL / path->sess->queue_depth, PAGE_SIZE));
+	int ret;
 
-	if (bytes)
-		ret = rtrs_clt_bounce_alloc(path, own, mrs, depth, bytes);
-	/* So much in one piece may be more than there is. */
-	if (ret == -ENOMEM && bytes > RTRS_CLT_BOUNCE_BYTES) {
-		rtrs_clt_mrs_free(mrs);
-		ret = rtrs_clt_bounce_alloc(path, own, mrs, depth, RTRS_CLT_BOUNCE_BYTES);
+	if (own) {
+		ret = rtrs_clt_bounce_alloc(path, &path->bounce.own, &path->link->bounce_mrs,
+					    RTRS_CLT_BOUNCE_OWN_TOTAL, own);
+		if (ret)
+			return ret;
 	}
-	if (!ret)
-		rtrs_clt_bounce_create_spare(path);
-	return ret;
+	if (longest > path->bounce.own.bytes)
+		rtrs_clt_bounce_create_shared(path, longest);
+	return 0;
 }
 
 static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
@@ -224,44 +244,79 @@ int rtrs_clt_bounce_register(struct rtrs_clt_path *path)
 	ret = rtrs_clt_bounce_register_bufs(path, &path->bounce.own, &path->link->bounce_mrs);
 	if (ret)
 		return ret;
-	return rtrs_clt_bounce_register_bufs(path, &path->bounce.spare, &path->link->spare_mrs);
+	return rtrs_clt_bounce_register_bufs(path, &path->bounce.shared, &path->link->shared_mrs);
+}
+
+static unsigned int rtrs_clt_bounce_units(const struct rtrs_clt_req *req)
+{
+	return DIV_ROUND_UP(req->data_len, RTRS_CLT_BOUNCE_UNIT);
+}
+
+/* The first of @nr adjacent units, of @units, which were free and are taken now; @units if there are none. */
+static unsigned int rtrs_clt_bounce_take_units(struct rtrs_clt_bounce_taken *taken, unsigned int units,
+					       unsigned int nr)
+{
+	long old = atomic_long_read(&taken->units);
+	unsigned int first;
+	unsigned long now;
+
+	do {
+		now = old;
+		first = bitmap_find_next_zero_area(&now, units, 0, nr, 0);
+		if (first >= units)
+			return units;
+		now |= GENMASK(first + nr - 1, first);
+	} while (!atomic_long_try_cmpxchg_acquire(&taken->units, &old, now));
+	return first;
 }
 
 /**
- * rtrs_clt_bounce_take() - find a buffer for a READ that does not fit into its slot's own
- * @req: the request, BUSY; its @bounced and @bounce_nr are set if there is one
+ * rtrs_clt_bounce_take() - find room for a READ that does not fit into its slot's own buffer
+ * @req: the request, BUSY; its @bounced, @bounce_nr and @bounce_off are set if there is some
+ *
+ * The search begins at another buffer for each of the slots that are neighbours: these are in use together, by one CPU.
  *
  * Context: any; the path is CONNECTED, as for rtrs_clt_send_on().
  */
 void rtrs_clt_bounce_take(struct rtrs_clt_req *req)
 {
 	struct rtrs_clt_bounce *bounce = &req->path->bounce;
-	unsigned int nr;
+	const struct rtrs_clt_bounce_bufs *shared = &bounce->shared;
+	u32 units = shared->bytes / RTRS_CLT_BOUNCE_UNIT;
+	u32 i, nr, first;
 
-	if (req->data_len > bounce->spare.bytes)
+	if (req->data_len > shared->bytes)
 		return;
-	do {
-		nr = find_first_zero_bit(bounce->taken, bounce->spare.nr);
-		if (nr >= bounce->spare.nr)
+	nr = req->slot % shared->nr;
+	for (i = 0; i < shared->nr; i++) {
+		first = rtrs_clt_bounce_take_units(&bounce->taken[nr], units, rtrs_clt_bounce_units(req));
+		if (first < units) {
+			req->bounced = shared;
+			req->bounce_nr = nr;
+			req->bounce_off = first * RTRS_CLT_BOUNCE_UNIT;
 			return;
-	} while (test_and_set_bit_lock(nr, bounce->taken));
-	req->bounced = &bounce->spare;
-	req->bounce_nr = nr;
+		}
+		if (++nr == shared->nr)
+			nr = 0;
+	}
 }
 
 /**
  * rtrs_clt_bounce_give_back() - a READ does not need its buffer any more
- * @req: the request; nothing happens unless it has taken one
+ * @req: the request; nothing happens unless it has taken a part of a shared one
  *
  * Context: any; the buffers are there, as rtrs_clt_bounce_destroy() comes after all requests.
  */
 void rtrs_clt_bounce_give_back(struct rtrs_clt_req *req)
 {
 	struct rtrs_clt_bounce *bounce = &req->path->bounce;
+	unsigned int first = req->bounce_off / RTRS_CLT_BOUNCE_UNIT;
 
-	if (req->bounced != &bounce->spare)
+	if (req->bounced != &bounce->shared)
 		return;
-	clear_bit_unlock(req->bounce_nr, bounce->taken);
+	/* All that was read of it was read before somebody else has it written. */
+	atomic_long_fetch_andnot_release(GENMASK(first + rtrs_clt_bounce_units(req) - 1, first),
+					 &bounce->taken[req->bounce_nr].units);
 	req->bounced = NULL;
 }
 
@@ -276,7 +331,7 @@ void rtrs_clt_bounce_desc(const struct rtrs_clt_req *req, struct rtrs_sg_desc *d
 {
 	const struct rtrs_clt_bounce_bufs *bufs = req->bounced;
 	const struct ib_mr *mr = bufs->mrs[req->bounce_nr / bufs->per_mr].mr;
-	u64 off = (u64)(req->bounce_nr % bufs->per_mr) * bufs->bytes;
+	u64 off = (u64)(req->bounce_nr % bufs->per_mr) * bufs->bytes + req->bounce_off;
 
 	rtrs_wire_put_desc(desc, mr->iova + off, mr->rkey, req->data_len);
 }
@@ -325,10 +380,9 @@ static void rtrs_clt_bounce_copy_to(struct scatterlist *sg, unsigned int nr, con
 void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req)
 {
 	struct scatterlist *sg = &req->bounced->sgl[req->bounce_nr];
+	u64 dma = sg_dma_address(sg) + req->bounce_off;
 
-	ib_dma_sync_single_for_cpu(req->path->dev, sg_dma_address(sg), req->data_len,
-				   DMA_FROM_DEVICE);
-	rtrs_clt_bounce_copy_to(req->sg, req->sg_cnt, sg_virt(sg), req->data_len);
-	ib_dma_sync_single_for_device(req->path->dev, sg_dma_address(sg), req->data_len,
-				      DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(req->path->dev, dma, req->data_len, DMA_FROM_DEVICE);
+	rtrs_clt_bounce_copy_to(req->sg, req->sg_cnt, sg_virt(sg) + req->bounce_off, req->data_len);
+	ib_dma_sync_single_for_device(req->path->dev, dma, req->data_len, DMA_FROM_DEVICE);
 }

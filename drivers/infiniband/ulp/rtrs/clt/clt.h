@@ -41,11 +41,9 @@ struct rtrs_clt_path;
  */
 #define RTRS_CLT_DATA_SGES		16
 #define RTRS_CLT_DATA_SGES_MAX		31
-/* The longest READ that goes through the slot's bounce buffer; on a device in software. Less with deep queues. */
+/* The longest READ that goes through a bounce buffer; on a device in software. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
-/* Buffers that any slot may take for a READ that is longer than its own. */
-#define RTRS_CLT_BOUNCE_SPARES		64
 /* What any session offers its user, if the device can, and what one with a server for large requests does. */
 #define RTRS_CLT_SEGMENTS		128
 #define RTRS_CLT_SEGMENTS_MAX		256
@@ -84,6 +82,7 @@ struct rtrs_permit {
  * @dir: O. READ or WRITE
  * @bounced: O. a READ through one of these bounce buffers: nothing mapped, nothing registered; else NULL
  * @bounce_nr: O. which of them
+ * @bounce_off: O. where in it, bytes
  * @invalidated: O. the server invalidated the region of a READ
  * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
  * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
@@ -115,6 +114,7 @@ struct rtrs_clt_req {
 	const struct rtrs_clt_bounce_bufs *bounced;
 	u16 bounce_nr;
 	bool invalidated;
+	u32 bounce_off;
 	u64 start_ns;
 	u64 posted_ns;
 	u32 srv_time;
@@ -202,7 +202,7 @@ struct rtrs_clt_mrs {
  * @pd: its protection domain
  * @slot_mrs: a region for each slot
  * @bounce_mrs: those of the slots' bounce buffers
- * @spare_mrs: those of the spare ones
+ * @shared_mrs: those of the shared ones
  * @nr_conns: I. connections
  * @conns: the connections
  */
@@ -213,7 +213,7 @@ struct rtrs_clt_link {
 	struct ib_pd *pd;
 	struct rtrs_clt_mrs slot_mrs;
 	struct rtrs_clt_mrs bounce_mrs;
-	struct rtrs_clt_mrs spare_mrs;
+	struct rtrs_clt_mrs shared_mrs;
 	u16 nr_conns;
 	struct rtrs_clt_conn conns[];
 };
@@ -235,15 +235,23 @@ struct rtrs_clt_bounce_bufs {
 };
 
 /**
+ * struct rtrs_clt_bounce_taken - what of a shared bounce buffer is in use
+ * @units: a bit for each unit of it
+ */
+struct rtrs_clt_bounce_taken {
+	atomic_long_t units;
+} ____cacheline_aligned_in_smp;
+
+/**
  * struct rtrs_clt_bounce - buffers for READs of a path (bounce.c)
  * @own: one for each slot
- * @spare: larger ones, or none, for whoever takes one
- * @taken: spare ones that are in use
+ * @shared: longer ones, or none, of which any slot takes a part
+ * @taken: what of each of these is in use
  */
 struct rtrs_clt_bounce {
 	struct rtrs_clt_bounce_bufs own;
-	struct rtrs_clt_bounce_bufs spare;
-	DECLARE_BITMAP(taken, RTRS_CLT_BOUNCE_SPARES);
+	struct rtrs_clt_bounce_bufs shared;
+	struct rtrs_clt_bounce_taken *taken;
 };
 
 /**

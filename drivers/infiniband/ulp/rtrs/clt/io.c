@@ -84,6 +84,7 @@ static __always_inline void rtrs_clt_req_choose_bounce(struct rtrs_clt_req *req)
 	if (likely(req->data_len <= own->bytes)) {
 		req->bounced = own;
 		req->bounce_nr = req->slot;
+		req->bounce_off = 0;
 	} else {
 		rtrs_clt_bounce_take(req);
 	}

@@ -39,7 +39,7 @@ static void rtrs_clt_link_work(struct work_struct *work)
 		rtrs_clt_link_free_conn(link, &link->conns[cid]);
 	rtrs_clt_mrs_free(&link->slot_mrs);
 	rtrs_clt_mrs_free(&link->bounce_mrs);
-	rtrs_clt_mrs_free(&link->spare_mrs);
+	rtrs_clt_mrs_free(&link->shared_mrs);
 	if (link->pd)
 		ib_dealloc_pd(link->pd);
 	for (cid = 0; cid < link->nr_conns; cid++)

@@ -1,56 +1,60 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# With the default queue depth the bounce buffers of a device in software are shorter than the largest read. What does
-# not fit takes one of 64 spare ones; only when all are taken pages are registered. None is lost on the way, not
-# either with a path that had reads in flight.
+# With the default queue depth a slot's own bounce buffer has one page. A longer read takes a part of one of 64 that
+# slots share, on a device in software up to the whole of it; only when there is no room are pages registered. No part
+# is lost on the way, not either with a path that had reads in flight.
 #
 # vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 
-# reads <depth>: of 64 KiB and more, so many at a time
+# reads <device> <depth> <shortest>-<longest>: so many at a time
 reads() {
-	fio --name=reads --filename="$dev" --direct=1 --ioengine=libaio --iodepth="$1" --rw=randread --bsrange=64k-124k \
+	fio --name=reads --filename="$1" --direct=1 --ioengine=libaio --iodepth="$2" --rw=randread --bsrange="$3" \
 		--blockalign=4k --size=16M --io_size=32M --output=/tmp/fio.out || {
 		cat /tmp/fio.out
 		return 1
 	}
 }
 
-# registers <depth> none|some: of these reads
+# registers <device> <depth> <shortest>-<longest> none|some: of these reads
 registers() {
 	local nr
-	nr=$(probe_count rtrs_mr_map . reads "$1") || return 1
+	nr=$(probe_count rtrs_mr_map . reads "$1" "$2" "$3") || return 1
 	echo "$nr registrations"
-	if [ "$2" = none ]; then [ "$nr" -eq 0 ]; else [ "$nr" -gt 0 ]; fi
+	if [ "$4" = none ]; then [ "$nr" -eq 0 ]; else [ "$nr" -gt 0 ]; fi
 }
 
 # on_path <n>: the other one is away
 on_path() {
 	local other=$((3 - $1))
-	sysfs_write "$(path_dir test $other)/disconnect" 1 && registers 64 none &&
+	sysfs_write "$(path_dir test $other)/disconnect" 1 && registers "$dev" 64 64k-124k none &&
 	sysfs_write "$(path_dir test $other)/reconnect" 1 && wait_for 20 path_is test $other connected
 }
 
-ktap_plan 10
+ktap_plan 11
 requires fio
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 2
 back=$(backing_null 32) || abort "no backing device"
+# However fast the client is, all that it wants at a time have come before the first one is answered.
+slow_back=$(backing_null 32 irqmode=2 completion_nsec=2000000000 hw_queue_depth=256) || abort "no slow backing device"
 defer rtrs_unload
 defer "rm -f /tmp/fio.out"
 must server_load
 must client_load
 probe_needed rtrs_mr_map
 dev=$(map_device test "$back") || abort "not mapped"
+slow=$(map_device test "$slow_back") || abort "slow one not mapped"
 must wait_for 20 sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
 check "what was written is read" fio_verify "$dev" --size=16M --bsrange=512-124k --blockalign=512
-check "one at a time" registers 1 none
+check "one at a time" registers "$dev" 1 64k-124k none
 check "as many on one path as there are" on_path 1
 check "on the other" on_path 2
-check "more than there are, on both" registers 160 some
+check "several in one" registers "$dev" 256 8k-16k none
+check "more than there are, on both" registers "$slow" 160 124k-124k some
 load_start "$dev" 4 --bsrange=64k-124k --blockalign=4k --iodepth=64
 sleep 1
 path_cut 1
