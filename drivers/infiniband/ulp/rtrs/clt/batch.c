@@ -56,7 +56,7 @@ static bool rtrs_clt_batch_has_room(const struct rtrs_clt_batch *batch, const st
 	size_t len = rtrs_list_table_bytes(batch->nr + 1) + batch->msgs_len + msg_len;
 
 	/* The table has an element of its own in the work request. */
-	return lead->conn == req->conn && batch->nr < min_t(u32, RTRS_CLT_BATCH_MAX, max(lead->path->data_sges, 1U)) &&
+	return lead->conn == req->conn && batch->nr < min_t(u32, RTRS_CLT_BATCH_MAX, max(lead->conn->data_sges, 1U)) &&
 	       len <= RTRS_REQ_LIST_MAX_BYTES && len <= lead->path->chunk_size - lead->data_len;
 }
 

@@ -41,6 +41,8 @@ struct rtrs_clt_path;
  */
 #define RTRS_CLT_DATA_SGES		16
 #define RTRS_CLT_DATA_SGES_MAX		31
+/* On the service connection, whose messages have little; its queue would be as large as that of an I/O connection. */
+#define RTRS_CLT_SERVICE_SGES		1
 /* The longest READ that goes through a bounce buffer; on a device in software. */
 #define RTRS_CLT_BOUNCE_BYTES		32768
 #define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
@@ -162,6 +164,7 @@ struct rtrs_clt_load {
  * @path: I. the path
  * @established: A. the CM reported ESTABLISHED
  * @dying: handler lock of the CM id. Being torn down: its handler must not create anything
+ * @data_sges: C. SGEs for data in one send; 0: every WRITE registers its pages
  * @load: what it has to do
  * @inv_rkey: handlers of this connection only. Key of the last SEND_WITH_INV not yet claimed by a response
  * @srv_time: handlers of this connection only. The last SERVER_TIME, 0 if a response has claimed it
@@ -175,6 +178,7 @@ struct rtrs_clt_conn {
 	struct rtrs_clt_path *path;
 	bool established;
 	bool dying;
+	u32 data_sges;
 	struct rtrs_clt_load load;
 	u32 inv_rkey;
 	u32 srv_time;
@@ -302,7 +306,7 @@ struct rtrs_clt_bounce {
  * @chunk_size: C. bytes of one chunk of the server
  * @max_hdr_size: C. bytes of user message and header
  * @mr_pages: C. pages one region maps
- * @data_sges: C. SGEs for data in one send; 0: every WRITE registers its pages
+ * @data_sges: C. what an I/O connection has of these
  * @ask_inval: C. the server is asked to invalidate what a READ registered
  * @bounce: C. buffers for small READs
  * @reqs: C. a request for each slot; allocated at the first connect, freed with the path

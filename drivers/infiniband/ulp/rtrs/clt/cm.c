@@ -106,13 +106,14 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 	u16 cid = cc->conn.cid;
 	u32 max_wrs = path->dev->attrs.max_qp_wr;
 	bool polled = cid > path->sess->nr_io_conns;
+	u32 sges = min_t(u32, path->data_sges, cid ? RTRS_CLT_DATA_SGES_MAX : RTRS_CLT_SERVICE_SGES);
 	enum rtrs_cq_ctx ctx = READ_ONCE(rtrs_clt_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND;
 	struct rtrs_conn_attr attr = {
 		.pd = path->pd,
 		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs),
 		.recv_wrs = rtrs_geometry_clt_recv_wrs(!cid, path->sess->queue_depth, max_wrs),
 		/* A region takes one too. */
-		.send_sges = max(path->data_sges, 1U) + 1,
+		.send_sges = max(sges, 1U) + 1,
 		.vector = cid,
 		.ctx = polled ? RTRS_CQ_DIRECT : ctx,
 		.busy_poll_us = READ_ONCE(rtrs_clt_busy_poll_us),
@@ -120,6 +121,7 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 		.send_done = rtrs_clt_send_done,
 	};
 
+	cc->data_sges = sges;
 	return rtrs_conn_create_qp(&cc->conn, &attr);
 }
 

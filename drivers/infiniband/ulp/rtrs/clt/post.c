@@ -86,7 +86,7 @@ static int rtrs_clt_build_write(struct rtrs_clt_req *req, struct rtrs_clt_chain 
 
 	if (!req->data_len)
 		return 0;
-	if (req->nents <= req->path->data_sges)
+	if (req->nents <= req->conn->data_sges)
 		return rtrs_clt_gather(req, chain->sge);
 	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE);
 	if (unlikely(ret))
