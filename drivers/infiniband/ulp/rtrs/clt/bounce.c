@@ -123,6 +123,14 @@ void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path)
 	path->bounce.taken = NULL;
 }
 
+/* The regions too: nothing was registered yet, and who has regions registers them. */
+static void rtrs_clt_bounce_undo(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
+				 struct rtrs_clt_mrs *mrs)
+{
+	rtrs_clt_bounce_free(path, bufs);
+	rtrs_clt_mrs_free(mrs);
+}
+
 /* On failure nothing is left. */
 static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
 				      struct rtrs_clt_mrs *mrs, u32 nr, u32 bytes)
@@ -139,10 +147,8 @@ static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_cl
 		ret = rtrs_clt_bounce_alloc_buf(path, bufs);
 	if (!ret)
 		ret = rtrs_clt_bounce_alloc_mrs(path, bufs, mrs);
-	if (ret) {
-		rtrs_clt_bounce_free(path, bufs);
-		rtrs_clt_mrs_free(mrs);
-	}
+	if (ret)
+		rtrs_clt_bounce_undo(path, bufs, mrs);
 	return ret;
 }
 
@@ -164,14 +170,14 @@ static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bou
 /* No path is without for want of these. */
 static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 {
+	struct rtrs_clt_mrs *mrs = &path->link->shared_mrs;
 	struct rtrs_clt_bounce *bounce = &path->bounce;
 
-	if (rtrs_clt_bounce_alloc(path, &bounce->shared, &path->link->shared_mrs,
-				  RTRS_CLT_BOUNCE_SHARED_TOTAL, bytes))
+	if (rtrs_clt_bounce_alloc(path, &bounce->shared, mrs, RTRS_CLT_BOUNCE_SHARED_TOTAL, bytes))
 		return;
 	bounce->taken = kvcalloc(bounce->shared.nr, sizeof(*bounce->taken), GFP_KERNEL);
 	if (!bounce->taken)
-		rtrs_clt_bounce_free(path, &bounce->shared);
+		rtrs_clt_bounce_undo(path, &bounce->shared, mrs);
 }
 
 /**
