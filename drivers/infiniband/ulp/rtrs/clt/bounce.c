@@ -27,7 +27,7 @@
 #include "clt.h"
 #include "fault.h"
 
-/* For all slots of a path together; a slot gets whole pages. */
+/* For all slots of a path together; a slot gets whole pages of the first, and what it needs of the second. */
 #define RTRS_CLT_BOUNCE_OWN_TOTAL	SZ_2M
 #define RTRS_CLT_BOUNCE_SHARED_TOTAL	SZ_8M
 /* What is taken of a shared buffer at least, so that a word has a bit for each. */
@@ -131,10 +131,11 @@ static void rtrs_clt_bounce_undo(struct rtrs_clt_path *path, struct rtrs_clt_bou
 	rtrs_clt_mrs_free(mrs);
 }
 
-/* On failure nothing is left. */
+/* As many of so many bytes as there are slots, and as @total allows.  On failure nothing is left. */
 static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				      struct rtrs_clt_mrs *mrs, u32 nr, u32 bytes)
+				      struct rtrs_clt_mrs *mrs, u32 total, u32 bytes)
 {
+	u32 nr = min_t(u32, path->sess->queue_depth, total / bytes);
 	int ret = 0;
 
 	bufs->bytes = bytes;
@@ -152,19 +153,16 @@ static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_cl
 	return ret;
 }
 
-/* As many of so many bytes as there are slots, and as @total allows. */
 static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
 				 struct rtrs_clt_mrs *mrs, u32 total, u32 bytes)
 {
-	u32 depth = path->sess->queue_depth;
 	int ret;
 
-	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, min(depth, total / bytes), bytes);
-	if (ret != -ENOMEM || bytes <= RTRS_CLT_BOUNCE_BYTES)
-		return ret;
+	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, total, bytes);
 	/* So much in one piece may be more than there is. */
-	bytes = RTRS_CLT_BOUNCE_BYTES;
-	return rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, min(depth, total / bytes), bytes);
+	if (ret == -ENOMEM && bytes > RTRS_CLT_BOUNCE_BYTES)
+		ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, total, RTRS_CLT_BOUNCE_BYTES);
+	return ret;
 }
 
 /* No path is without for want of these. */
@@ -289,13 +287,14 @@ void rtrs_clt_bounce_take(struct rtrs_clt_req *req)
 	struct rtrs_clt_bounce *bounce = &req->path->bounce;
 	const struct rtrs_clt_bounce_bufs *shared = &bounce->shared;
 	u32 units = shared->bytes / RTRS_CLT_BOUNCE_UNIT;
+	u32 want = rtrs_clt_bounce_units(req);
 	u32 i, nr, first;
 
 	if (req->data_len > shared->bytes)
 		return;
 	nr = req->slot % shared->nr;
 	for (i = 0; i < shared->nr; i++) {
-		first = rtrs_clt_bounce_take_units(&bounce->taken[nr], units, rtrs_clt_bounce_units(req));
+		first = rtrs_clt_bounce_take_units(&bounce->taken[nr], units, want);
 		if (first < units) {
 			req->bounced = shared;
 			req->bounce_nr = nr;

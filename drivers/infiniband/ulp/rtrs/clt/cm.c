@@ -106,7 +106,7 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 	u16 cid = cc->conn.cid;
 	u32 max_wrs = path->dev->attrs.max_qp_wr;
 	bool polled = cid > path->sess->nr_io_conns;
-	u32 sges = min_t(u32, path->data_sges, cid ? RTRS_CLT_DATA_SGES_MAX : RTRS_CLT_SERVICE_SGES);
+	u32 sges = cid ? path->data_sges : min_t(u32, path->data_sges, RTRS_CLT_SERVICE_SGES);
 	enum rtrs_cq_ctx ctx = READ_ONCE(rtrs_clt_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND;
 	struct rtrs_conn_attr attr = {
 		.pd = path->pd,
