@@ -199,7 +199,7 @@ static int rnbd_clt_msg_get_permit(struct rnbd_clt_msg *msg, const bool *stop)
 	if (rnbd_clt_msg_try_permit(msg))
 		return 0;
 
-	/* PAIRS: the wait has a barrier before it tries, rnbd_clt_io_conf() one after it puts. */
+	/* PAIRS: the wait has a barrier before it tries, rnbd_clt_io_put_permit() one after it puts. */
 	atomic_inc(&sess->permit_waiters);
 	left = wait_event_killable_timeout(sess->msg_wait,
 					   rnbd_clt_msg_stopped(msg, stop) ||

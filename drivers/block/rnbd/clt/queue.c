@@ -85,18 +85,22 @@ static blk_status_t rnbd_clt_queue_status(int errno)
 	return status == BLK_STS_DM_REQUEUE ? BLK_STS_IOERR : status;
 }
 
-static void rnbd_clt_io_conf(void *priv, int errno)
+static __always_inline void rnbd_clt_io_put_permit(struct rnbd_clt_sess *sess, struct rnbd_clt_io *io)
 {
-	struct request *rq = priv;
-	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
-	struct rnbd_clt_dev *dev = rq->q->queuedata;
-	struct rnbd_clt_sess *sess = dev->sess;
-
 	rtrs_clt_put_permit(io->rtrs, io->permit);
 	/* PAIRS: with the wait in rnbd_clt_msg_get_permit(): either it finds the permit or we see it. */
 	smp_mb();
 	if (unlikely(atomic_read(&sess->permit_waiters)))
 		wake_up_all(&sess->msg_wait);
+}
+
+static void rnbd_clt_io_conf(void *priv, int errno)
+{
+	struct request *rq = priv;
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct rnbd_clt_dev *dev = rq->q->queuedata;
+
+	rnbd_clt_io_put_permit(dev->sess, io);
 	if (unlikely(errno == -ECONNABORTED)) {
 		if (rnbd_clt_hold(dev)) {
 			blk_mq_requeue_request(rq, true);
@@ -198,7 +202,7 @@ static __always_inline blk_status_t rnbd_clt_queue_send(struct rnbd_clt_dev *dev
 	ret = rnbd_clt_io_submit(dev, rq, op, batch);
 	if (likely(!ret))
 		return BLK_STS_OK;
-	rtrs_clt_put_permit(io->rtrs, io->permit);
+	rnbd_clt_io_put_permit(dev->sess, io);
 	if (ret == -ECONNABORTED)
 		return rnbd_clt_queue_no_path(dev);
 	return ret == -EAGAIN || ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
