@@ -166,6 +166,8 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 		ret = -ENODEV;
 	else
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_OPEN);
+	if (!ret && dev->disk)
+		dev->telling++;
 	spin_unlock(&dev->sess->lock);
 	if (!ret)
 		rnbd_clt_hold_open(dev);
@@ -207,6 +209,14 @@ static void rnbd_clt_dev_open_failed(struct rnbd_clt_dev *dev, unsigned int gen,
 		rnbd_clt_dev_tell_failure(dev, error, why);
 }
 
+/* All that it was told for is done: the disk may go. */
+static void rnbd_clt_dev_told(struct rnbd_clt_dev *dev)
+{
+	lockdep_assert_held(&dev->sess->lock);
+	dev->telling--;
+	wake_up_all(&dev->sess->msg_wait);
+}
+
 static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int ret)
 {
 	if (!ret) {
@@ -214,6 +224,8 @@ static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int re
 		rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
 		pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
 		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_BACK, NULL, 0);
+		scoped_guard(spinlock, &dev->sess->lock)
+			rnbd_clt_dev_told(dev);
 	} else if (dev->open_unheard) {
 		rnbd_clt_dev_open_failed(dev, dev->msg.gen, ret, dev->open_why);
 	}
@@ -384,6 +396,7 @@ void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
 {
 	spin_lock(&dev->sess->lock);
 	WRITE_ONCE(dev->is_online, true);
+	dev->telling++;
 	spin_unlock(&dev->sess->lock);
 	rtrs_nl_changed();
 
@@ -392,6 +405,7 @@ void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
 	spin_lock(&dev->sess->lock);
 	if (dev->tell_offline || dev->want_open)
 		rnbd_clt_sess_queue_link_work(dev);
+	rnbd_clt_dev_told(dev);
 	spin_unlock(&dev->sess->lock);
 }
 
@@ -412,7 +426,7 @@ static int rnbd_clt_dev_list(struct rnbd_clt_dev *dev)
 	spin_lock(&dev->sess->lock);
 	list_for_each_entry(other, &dev->sess->devs, entry)
 		if (rnbd_clt_dev_same_name(other->path, dev->path))
-			ret = -EEXIST;
+			ret = other->is_gone ? -EBUSY : -EEXIST;
 	if (!ret)
 		list_add_tail(&dev->entry, &dev->sess->devs);
 	spin_unlock(&dev->sess->lock);
@@ -427,7 +441,8 @@ static int rnbd_clt_dev_list(struct rnbd_clt_dev *dev)
  * @no_path_timeout: seconds that requests wait for a path; 0: not at all; -1: for ever
  *
  * Context: may sleep.
- * Return: a device in state INIT, with a reference for the caller; -EEXIST: mapped already; -ENOMEM.
+ * Return: a device in state INIT, with a reference for the caller; -EEXIST: mapped already; -EBUSY: unmapped,
+ * but a message of it is under way; -ENOMEM.
  */
 struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char *path,
 					 enum rnbd_access_mode mode, int no_path_timeout)
@@ -511,6 +526,8 @@ static bool rnbd_clt_dev_stop_locked(struct rnbd_clt_dev *dev)
 static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
 {
 	wake_up_all(&dev->sess->msg_wait);
+	/* Nobody begins to tell any more, but who has begun needs the disk. */
+	wait_event(dev->sess->msg_wait, !READ_ONCE(dev->telling));
 	cancel_delayed_work_sync(&dev->link_work);
 	cancel_delayed_work_sync(&dev->hold.dwork);
 }

@@ -112,7 +112,8 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
  * On failure nothing is left of it, nor of a session that was made for it.
  *
  * Context: may sleep, for as long as connecting and opening take.
- * Return: the device, its disk visible, for rnbd_clt_dev_put(); or ERR_PTR: -EEXIST: mapped already; see
+ * Return: the device, its disk visible, for rnbd_clt_dev_put(); or ERR_PTR: -EEXIST: mapped already;
+ * -EBUSY: the server owes an answer for the mapping before; see
  * rnbd_clt_sess_get() and rnbd_clt_dev_open() for more.
  */
 struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
@@ -131,7 +132,10 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 	if (IS_ERR(dev)) {
 		rnbd_clt_err(params->report, "map_device: device_path=\"%s\": %s in session %s\n",
 			     opts->device_path,
-			     PTR_ERR(dev) == -EEXIST ? "mapped already" : "out of memory", sess->name);
+			     PTR_ERR(dev) == -EEXIST ? "mapped already" :
+			     PTR_ERR(dev) == -EBUSY ?
+			     "unmapped, but the server has not answered yet for the mapping before" :
+			     "out of memory", sess->name);
 		rtrs_report_blame(params->report, "device_path", 0);
 		rnbd_clt_sess_put(sess);
 		return dev;

@@ -210,6 +210,8 @@ struct rnbd_clt_hold {
  * @msg: OPEN and CLOSE
  * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (S)
  * @tell_offline: the loss has to be announced (S)
+ * @telling: so many tell user space of the disk, which must not go meanwhile (S); the end of it wakes
+ *	@sess->msg_wait
  * @want_open: OPEN has to be sent (S)
  * @open_retry: OPEN that the server has refused since the link came back (S)
  * @link_work: tells, and sends; with a delay only to ask once more
@@ -241,6 +243,7 @@ struct rnbd_clt_dev {
 
 	bool is_online;
 	bool tell_offline;
+	unsigned int telling;
 	bool want_open;
 	struct rnbd_clt_retry open_retry;
 	struct delayed_work link_work;
