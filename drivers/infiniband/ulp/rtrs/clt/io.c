@@ -173,8 +173,11 @@ err_unmap:
 	rtrs_clt_mp_answered(req, false);
 	atomic_dec(&path->inflight);
 	rtrs_clt_req_unmap(req);
-	if (ret != -EAGAIN && ret != -EINVAL)
+	if (ret != -EAGAIN && ret != -EINVAL) {
+		/* As any request on a path that is lost. */
 		rtrs_clt_path_error(path, ret);
+		ret = -ECONNABORTED;
+	}
 err_idle:
 	atomic_set_release(&req->state, 0);
 	return ret;
@@ -368,8 +371,8 @@ static __always_inline int rtrs_clt_submit(struct rtrs_clt_sess *sess, struct rt
  *
  * Context: any.
  * Return: 0: the callback is called exactly once.  Else it is not called: -ECONNABORTED no connected
- * path, -EMSGSIZE too large for a slot, -EINVAL list does not cover @len or cannot be mapped, -EAGAIN
- * send queue full for the moment, or an error of the device.
+ * path, or the device has just broken the last one, -EMSGSIZE too large for a slot, -EINVAL list does not
+ * cover @len or cannot be mapped, -EAGAIN send queue full for the moment, -ENOMEM.
  */
 int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,

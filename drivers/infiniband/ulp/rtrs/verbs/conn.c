@@ -202,7 +202,7 @@ static __always_inline int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct
 		signal = true;
 	if (signal)
 		last->send_flags |= IB_SEND_SIGNALED;
-	ret = fault_here(post_send) ? -ENOMEM : ib_post_send(conn->qp, first, NULL);
+	ret = fault_here(post_send) ? -EIO : ib_post_send(conn->qp, first, NULL);
 	if (unlikely(ret))
 		return ret;
 	conn->sq_free -= nr;
