@@ -6,8 +6,8 @@
  * for the requests, whose owners may still need completions, then drain: after that no handler
  * runs and the client reaches no memory.  Only then is the path taken from the ULP and from sysfs,
  * and the client may come back with it.  What it had of the device is destroyed after that, for it may
- * take its time: rdma_rxe of 6.1 was seen to wait 50 s for a queue pair.  CM ids go after everything that
- * needs the device: as long as an id exists the device waits for it.
+ * take its time: rdma_rxe of 6.1 was seen to wait 50 s for a queue pair.  The device is given back last:
+ * it waits for that.
  *
  * What can still hold the path: the connect handler of one of its connections, excluded by the
  * context's mutex; handlers of its CM ids, until rdma_destroy_id() returns; the writer of the
@@ -62,6 +62,7 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
 		path->conns[cid] = NULL;
 		rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_CONNECTIONS, 1);
 	}
+	ib_device_put(path->dev);
 	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY, rtrs_srv_path_bytes(path));
 }
 
@@ -71,7 +72,7 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
  *
  * The path, and its session if this was the last one, are gone after.
  *
- * Context: the context's workqueue.  Waits for the ULP to answer the path's requests.
+ * Context: the context's workqueue for this.  Waits for the ULP to answer the path's requests.
  */
 void rtrs_srv_close_work(struct work_struct *work)
 {

@@ -86,6 +86,8 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 		.send_sges = 1,
 		.vector = conn->conn.cid,
 		.ctx = READ_ONCE(rtrs_srv_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND,
+		/* Requests go to the ULP from there; those of the service connection by a work of their own. */
+		.may_block = !service,
 		.busy_poll_us = READ_ONCE(rtrs_srv_busy_poll_us),
 		.recv_done = rtrs_srv_io_recv_done,
 		.send_done = rtrs_srv_io_send_done,
@@ -264,6 +266,7 @@ static int rtrs_srv_cm_check_device(struct rtrs_srv_ctx *ctx, struct rdma_cm_id 
 static int rtrs_srv_cm_connect(struct rtrs_srv_ctx *ctx, struct rdma_cm_id *cm_id,
 			       const struct rdma_conn_param *param)
 {
+	char text[RTRS_ADDR_STR_LEN];
 	struct rtrs_srv_path *path;
 	struct rtrs_conn_req req;
 	int ret;
@@ -290,8 +293,8 @@ static int rtrs_srv_cm_connect(struct rtrs_srv_ctx *ctx, struct rdma_cm_id *cm_i
 		return 0;
 
 err_reject:
-	pr_warn_ratelimited("connection from %pISpc on port %u refused: error %d\n",
-			    &cm_id->route.addr.dst_addr, ctx->port, ret);
+	sockaddr_to_str((const struct sockaddr *)&cm_id->route.addr.dst_addr, text, sizeof(text));
+	pr_warn_ratelimited("connection from %s on port %u refused: error %d\n", text, ctx->port, ret);
 	rtrs_srv_cm_reject(cm_id, ret);
 	return ret;
 }

@@ -56,6 +56,26 @@ static void rtrs_srv_get_geo(struct rtrs_srv_geo *geo)
 	};
 }
 
+/* Close all paths of a context that does not listen any more, and free it. */
+static void rtrs_srv_ctx_shut_down(struct rtrs_srv_ctx *ctx)
+{
+	struct rtrs_srv_sess *sess;
+	struct rtrs_srv_path *path;
+
+	mutex_lock(&ctx->mutex);
+	list_for_each_entry(sess, &ctx->sessions, entry)
+		list_for_each_entry(path, &sess->paths, entry)
+			rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, "the server stops");
+	mutex_unlock(&ctx->mutex);
+
+	rtrs_srv_ctx_put(ctx);
+	wait_for_completion(&ctx->gone);
+	/* Also waits for the last close work to return. */
+	destroy_workqueue(ctx->close_wq);
+	destroy_workqueue(ctx->wq);
+	kfree(ctx);
+}
+
 /**
  * rtrs_srv_open() - serve RTRS clients on a port
  * @ops: callbacks, copied
@@ -89,9 +109,18 @@ struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port)
 		ret = -ENOMEM;
 		goto err_free_ctx;
 	}
-	ret = rtrs_srv_cm_listen(ctx);
-	if (ret)
+	ctx->close_wq = alloc_workqueue("rtrs-server-close/%u", WQ_UNBOUND | WQ_MEM_RECLAIM,
+					WQ_MAX_ACTIVE, port);
+	if (!ctx->close_wq) {
+		ret = -ENOMEM;
 		goto err_destroy_wq;
+	}
+	ret = rtrs_srv_cm_listen(ctx);
+	if (ret) {
+		/* One device may have had clients before another one failed. */
+		rtrs_srv_ctx_shut_down(ctx);
+		return ERR_PTR(ret);
+	}
 	rtrs_srv_nl_add(ctx);
 	if (fault_here(listen_delayed))
 		msleep(RTRS_SRV_LISTEN_DELAY_MS);
@@ -115,24 +144,10 @@ EXPORT_SYMBOL(rtrs_srv_open);
  */
 void rtrs_srv_close(struct rtrs_srv_ctx *ctx)
 {
-	struct rtrs_srv_sess *sess;
-	struct rtrs_srv_path *path;
-
 	rtrs_srv_nl_del(ctx);
 	/* No new path or connection comes after this. */
 	rtrs_srv_cm_unlisten(ctx);
-
-	mutex_lock(&ctx->mutex);
-	list_for_each_entry(sess, &ctx->sessions, entry)
-		list_for_each_entry(path, &sess->paths, entry)
-			rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, "the server stops");
-	mutex_unlock(&ctx->mutex);
-
-	rtrs_srv_ctx_put(ctx);
-	wait_for_completion(&ctx->gone);
-	/* Also waits for the last close work to return. */
-	destroy_workqueue(ctx->wq);
-	kfree(ctx);
+	rtrs_srv_ctx_shut_down(ctx);
 }
 EXPORT_SYMBOL(rtrs_srv_close);
 
@@ -191,7 +206,7 @@ static int __init rtrs_srv_init(void)
 	ret = rtrs_srv_check_params();
 	if (ret)
 		return ret;
-	rtrs_srv_limits_init();
+	rtrs_srv_limits_init(rtrs_srv_sess_queue_depth, rtrs_srv_always_invalidate);
 	ret = rtrs_srv_slots_init();
 	if (ret)
 		return ret;

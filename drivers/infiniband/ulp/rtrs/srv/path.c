@@ -81,7 +81,13 @@ static void rtrs_srv_path_handshake_work(struct work_struct *work)
 	struct rtrs_srv_path *path = container_of(to_delayed_work(work), struct rtrs_srv_path,
 						  handshake_dwork);
 
-	if (rtrs_srv_path_state(path) == RTRS_SRV_PATH_CONNECTING)
+	if (rtrs_srv_path_state(path) != RTRS_SRV_PATH_CONNECTING)
+		return;
+	/* PAIRS: rtrs_srv_sess_claim_name() */
+	if (smp_load_acquire(&path->session))
+		rtrs_srv_path_fail(path, "this server has not set it up within %u ms",
+				   RTRS_SRV_HANDSHAKE_MS);
+	else
 		rtrs_srv_path_fail(path, "client did not finish the handshake within %u ms",
 				   RTRS_SRV_HANDSHAKE_MS);
 }
@@ -207,10 +213,15 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 		ret = PTR_ERR(path->peer);
 		goto err_put;
 	}
-	path->pd = ib_alloc_pd(cm_id->device, 0);
+	/* Before it has a connection, and after the last one is gone, nothing else keeps the device. */
+	if (!ib_device_try_get(path->dev)) {
+		ret = -ENODEV;
+		goto err_uncharge;
+	}
+	path->pd = ib_alloc_pd(path->dev, 0);
 	if (IS_ERR(path->pd)) {
 		ret = PTR_ERR(path->pd);
-		goto err_uncharge;
+		goto err_put_device;
 	}
 
 	refcount_inc(&ctx->users);
@@ -223,6 +234,8 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 			   msecs_to_jiffies(RTRS_SRV_HANDSHAKE_MS));
 	return path;
 
+err_put_device:
+	ib_device_put(path->dev);
 err_uncharge:
 	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY, rtrs_srv_path_bytes(path));
 err_put:
@@ -274,7 +287,7 @@ static bool rtrs_srv_path_make_step(struct rtrs_srv_path *path, enum rtrs_srv_pa
 			     rtrs_srv_path_state_name(step.next));
 
 	if (step.actions & RTRS_FSM_ACT_WORK)
-		queue_work(path->ctx->wq, &path->close_work);
+		queue_work(path->ctx->close_wq, &path->close_work);
 	return step.next != old;
 }
 

@@ -238,7 +238,7 @@ struct rtrs_srv_fence {
  * @name: I. "client@server" as in sysfs
  * @clt_addr: I. address of the client
  * @srv_addr: I. address of the server
- * @dev: I. device; stays until the last CM id is destroyed
+ * @dev: I. device, with a reference
  * @port_num: I. port of the device
  * @recon_cnt: I. number of the client's attempt
  * @features: I. extensions taken up
@@ -373,7 +373,9 @@ struct rtrs_srv_sess {
  * @ops: I. callbacks
  * @port: I. port number
  * @geo: I. sizes
- * @wq: I. runs info exchange, heartbeats, fences and tear-down
+ * @wq: I. runs info exchange, heartbeats and fences
+ * @close_wq: I. runs tear-down, which waits for the ULP: any number of paths that do so keep no other from
+ *	connecting
  * @listen_ip: I. listens on IPv6 any, IPv4 included
  * @listen_ib: I. listens on AF_IB any, NULL if that is not possible here
  * @mutex: sessions, paths and connections come and go under it; inside the handler lock of a CM id
@@ -388,6 +390,7 @@ struct rtrs_srv_ctx {
 	u16 port;
 	struct rtrs_srv_geo geo;
 	struct workqueue_struct *wq;
+	struct workqueue_struct *close_wq;
 	struct rdma_cm_id *listen_ip;
 	struct rdma_cm_id *listen_ib;
 	struct mutex mutex;

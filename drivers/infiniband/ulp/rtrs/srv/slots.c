@@ -219,7 +219,7 @@ void rtrs_srv_slot_start_next(struct rtrs_srv_slot *slot)
 int rtrs_srv_slots_init(void)
 {
 	/* Not shared with tear-down, which waits for what runs here. */
-	rtrs_srv_io_wq = alloc_workqueue("rtrs-server-io", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	rtrs_srv_io_wq = alloc_workqueue("rtrs-server-io", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	return rtrs_srv_io_wq ? 0 : -ENOMEM;
 }
 

@@ -107,6 +107,7 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 
 	conn->send_cqe.done = attr->send_done;
 	conn->recv_cqe.done = attr->recv_done;
+	conn->cq.may_block = attr->may_block;
 	conn->cq.busy_poll_us = attr->busy_poll_us;
 	conn->cq.round_done = attr->round_done;
 	conn->cq.round_arg = conn;

@@ -25,6 +25,7 @@
  * @send_sges: SGEs per send
  * @vector: completion vector
  * @ctx: where completion handlers run
+ * @may_block: they may wait for a user of the transport (struct rtrs_cq)
  * @busy_poll_us: for how long they are run before somebody has to ask for them (struct rtrs_cq)
  * @recv_done: handler of receives
  * @send_done: handler of failed or signalled sends that bring no handler of their own
@@ -38,6 +39,7 @@ struct rtrs_conn_attr {
 	u32 send_sges;
 	u32 vector;
 	enum rtrs_cq_ctx ctx;
+	bool may_block;
 	unsigned int busy_poll_us;
 	void (*recv_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void (*send_done)(struct ib_cq *cq, struct ib_wc *wc);

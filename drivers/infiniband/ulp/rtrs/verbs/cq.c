@@ -24,8 +24,22 @@
 #define RTRS_CQ_BUSY_POLL_MAX	1000
 #define RTRS_CQ_MISSES_MAX	8
 
-static struct workqueue_struct *rtrs_cq_wq;
-static struct workqueue_struct *rtrs_cq_bound_wq;
+/*
+ * Two times may_block of a queue, and one if it is bound: rtrs_cq_create().  A workqueue runs so many works at a time and no more.
+ * Handlers that wait for a disk must not keep others from running: those of heartbeats, of other sides,
+ * and of the very disk, which may be a client's on this host.
+ */
+static struct {
+	const char *name;
+	unsigned int flags;
+	int max_active;
+	struct workqueue_struct *wq;
+} rtrs_cq_wqs[] = {
+	{ "rtrs-cq", WQ_UNBOUND },
+	{ "rtrs-cq-bound" },
+	{ "rtrs-cq-ulp", WQ_UNBOUND, WQ_MAX_ACTIVE },
+	{ "rtrs-cq-ulp-bound", 0, WQ_MAX_ACTIVE },
+};
 
 static int rtrs_cq_process(struct rtrs_cq *rcq)
 {
@@ -150,7 +164,8 @@ static void rtrs_cq_event(struct ib_event *event, void *ctx)
 
 /**
  * rtrs_cq_create() - create a completion queue
- * @rcq: the object, zeroed or destroyed; its @busy_poll_us, @round_done and @round_arg are the caller's to set
+ * @rcq: the object, zeroed or destroyed; its @busy_poll_us, @may_block, @round_done and @round_arg are the
+ *	caller's to set
  * @dev: device
  * @entries: completions it must be able to hold
  * @vector: completion vector, taken modulo what the device has
@@ -184,7 +199,7 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 		return 0;
 	}
 
-	rcq->wq = ctx == RTRS_CQ_BOUND ? rtrs_cq_bound_wq : rtrs_cq_wq;
+	rcq->wq = rtrs_cq_wqs[2 * rcq->may_block + (ctx == RTRS_CQ_BOUND)].wq;
 	for (i = 0; i < RTRS_CQ_TURNS; i++) {
 		rcq->turns[i].rcq = rcq;
 		INIT_WORK(&rcq->turns[i].work, rtrs_cq_work);
@@ -252,25 +267,29 @@ EXPORT_SYMBOL_GPL(rtrs_cq_poll);
  */
 int rtrs_cq_init(void)
 {
-	/* Writeback waits for what runs here. */
-	rtrs_cq_wq = alloc_workqueue("rtrs-cq", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!rtrs_cq_wq)
-		return -ENOMEM;
-	rtrs_cq_bound_wq = alloc_workqueue("rtrs-cq-bound", WQ_MEM_RECLAIM, 0);
-	if (!rtrs_cq_bound_wq) {
-		destroy_workqueue(rtrs_cq_wq);
-		return -ENOMEM;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rtrs_cq_wqs); i++) {
+		/* Writeback waits for what runs here. */
+		rtrs_cq_wqs[i].wq = alloc_workqueue("%s", rtrs_cq_wqs[i].flags | WQ_MEM_RECLAIM,
+						    rtrs_cq_wqs[i].max_active, rtrs_cq_wqs[i].name);
+		if (!rtrs_cq_wqs[i].wq) {
+			rtrs_cq_exit();
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }
 
 /**
- * rtrs_cq_exit() - undo rtrs_cq_init()
+ * rtrs_cq_exit() - undo rtrs_cq_init(), whole or in part
  *
  * Context: module exit; all queues are destroyed.
  */
 void rtrs_cq_exit(void)
 {
-	destroy_workqueue(rtrs_cq_bound_wq);
-	destroy_workqueue(rtrs_cq_wq);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rtrs_cq_wqs) && rtrs_cq_wqs[i].wq; i++)
+		destroy_workqueue(rtrs_cq_wqs[i].wq);
 }

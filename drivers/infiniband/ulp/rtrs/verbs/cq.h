@@ -17,7 +17,7 @@
 
 /**
  * enum rtrs_cq_ctx - where completion handlers run
- * @RTRS_CQ_UNBOUND: process context, work item on the rtrs-cq unbound workqueue; one at a time per CQ
+ * @RTRS_CQ_UNBOUND: process context, work item on an unbound workqueue; one at a time per CQ
  * @RTRS_CQ_BOUND: the same on a workqueue whose workers stay on the CPU that takes the interrupt
  * @RTRS_CQ_DIRECT: in rtrs_cq_poll(), called by whoever waits; one at a time per CQ
  */
@@ -44,6 +44,7 @@ struct rtrs_cq_turn {
  * @cq: the verbs object, NULL before create and after destroy
  * @ctx: where handlers run; fixed at create
  * @flags: bit 0, the queue has a poller: somebody is in rtrs_cq_poll(), or a work is queued or polls
+ * @may_block: handlers may wait for a user of the transport, and that one for other completion queues
  * @wq: where the works run; not with RTRS_CQ_DIRECT, as the next two
  * @turns: poll works
  * @turn: the one that was queued last; the poller's, or of who is about to queue one
@@ -59,6 +60,7 @@ struct rtrs_cq {
 	struct ib_cq *cq;
 	enum rtrs_cq_ctx ctx;
 	unsigned long flags;
+	bool may_block;
 	struct workqueue_struct *wq;
 	struct rtrs_cq_turn turns[RTRS_CQ_TURNS];
 	unsigned int turn;
