@@ -29,6 +29,14 @@ mem_share() {
 	awk -v by="$1" '/^MemTotal:/ { printf "%d\n", $2 / 1024 / by }' /proc/meminfo
 }
 
+# connections_are <entries>: by default, with queues of so many; of all clients and of one
+connections_are() {
+	local room
+	room=$(($(mem_share 1) * 1024 * 1024 / ($1 * 384)))
+	room=$((room < 131072 ? room : 131072))
+	is "$(param max_connections) $(param max_connections_per_client)" "$((room / 2)) $((room / 4))"
+}
+
 # not_loaded <parameter>=<value>: with EINVAL, and why
 not_loaded() {
 	local out
@@ -108,7 +116,7 @@ said() {
 	kmsg_since | grep -c 'rtrs-server: '
 }
 
-ktap_plan 43
+ktap_plan 45
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 requires fio
 topo_up 2
@@ -123,9 +131,14 @@ for name in $NAMES; do
 	done
 done
 
+must modprobe rtrs-server
+check_here "connections with a queue depth of 512" connections_are 3074
+check "are as many as have room" [ "$(param max_connections_per_client)" -lt 1024 ]
+must module_gone rtrs-server
 wire_server Y
 check_eq "sessions by default" "$(param max_sessions) $(param max_sessions_per_client)" "4096 64"
-check_eq "connections by default" "$(param max_connections) $(param max_connections_per_client)" "65536 4096"
+# Sends, five for each slot with always_invalidate=Y and one to drain, and receives.
+check_here "connections by default" connections_are $((5 * SRV_QD + 1 + SRV_QD + 1))
 check_eq "memory by default" "$(param max_memory_mb) $(param max_memory_mb_per_client)" \
 	"$(mem_share 2) $(mem_share 4)"
 check_errno "no number, in sysfs" EINVAL $PARAMS/max_sessions some \
@@ -135,7 +148,7 @@ check_eq "which changes nothing" "$(param max_sessions)" 4096
 param max_sessions_per_client 2 >/dev/null
 check_here "a client's first session" comes a 1 1
 check_here "its second" comes b 2 2
-check_here "its third is refused" over "client 10.1.0.1 has 2 sessions, max_sessions_per_client=2 allows no more" \
+check_here "its third is refused" over "client ip:10.1.0.1 has 2 sessions, max_sessions_per_client=2 allows no more" \
 	$EUSERS c 3 3
 check_here "another path of the first is not" is "$(peer connect d 10.1.0.1 10.1.0.2 $SRV_PORT "$(conn_req sess=1 path=9)")" \
 	"rejected 28 $(conn_reject -17)*"
@@ -154,7 +167,7 @@ must comes a 1 1 cid_num=2
 check_here "connections of a path count" comes b 1 1 cid_num=2 cid=1
 must comes c 2 2 cid_num=2
 check_here "a client's connections" \
-	over "client 10.1.0.1 has 3 connections, max_connections_per_client=3 allows no more" \
+	over "client ip:10.1.0.1 has 3 connections, max_connections_per_client=3 allows no more" \
 	$EUSERS d 2 2 cid_num=2 cid=1
 check_here "the path that lacks one goes" are_closed c
 must cleared
@@ -171,7 +184,7 @@ must wait_for 5 [ -d $SRV_CTL ]
 must comes a 1 1
 must comes b 2 2
 check_here "a client's memory: two times 8 MiB" \
-	over "client 10.1.0.1 has 16 MiB, max_memory_mb_per_client=16 allows no more" $ENOBUFS c 3 3
+	over "client ip:10.1.0.1 has 16 MiB, max_memory_mb_per_client=16 allows no more" $ENOBUFS c 3 3
 param max_memory_mb 16 >/dev/null
 must client_load
 kmsg_mark

@@ -20,8 +20,10 @@
 #include <linux/printk.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <rdma/rtrs.h>
 
 #include "../proto/addr.h"
+#include "../proto/geometry.h"
 #include "fault.h"
 #include "limits.h"
 
@@ -88,37 +90,52 @@ static const struct kernel_param_ops rtrs_srv_limit_ops = {
 
 static unsigned int rtrs_srv_max[RTRS_SRV_LIMITS] = {
 	[RTRS_SRV_LIMIT_SESSIONS] = 4096,
-	[RTRS_SRV_LIMIT_CONNECTIONS] = 65536,
-	/* Memory: by that of the machine. */
+	/* Connections and memory: by the memory of the machine. */
 };
 
 static unsigned int rtrs_srv_max_peer[RTRS_SRV_LIMITS] = {
 	[RTRS_SRV_LIMIT_SESSIONS] = 64,
-	[RTRS_SRV_LIMIT_CONNECTIONS] = 4096,
 };
+
+/* What a connection's queues may take of an adapter, or of rdma_rxe, for each of their entries. */
+#define RTRS_SRV_QUEUE_ENTRY_BYTES	384
+
+/* So many connections any machine has room for, and no machine needs more. */
+#define RTRS_SRV_CONNECTIONS_LEAST	64U
+#define RTRS_SRV_CONNECTIONS_MOST	131072U
 
 RTRS_SRV_LIMIT_PARAM(max_sessions, rtrs_srv_max[RTRS_SRV_LIMIT_SESSIONS],
 		     "Sessions of all clients (default: 4096)");
 RTRS_SRV_LIMIT_PARAM(max_sessions_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_SESSIONS],
 		     "Sessions of one address (default: 64)");
 RTRS_SRV_LIMIT_PARAM(max_connections, rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS],
-		     "Connections of all clients (default: 65536)");
+		     "Connections of all clients (default: half of the machine's memory for their queues, at most 65536)");
 RTRS_SRV_LIMIT_PARAM(max_connections_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS],
-		     "Connections of one address (default: 4096)");
+		     "Connections of one address (default: a quarter of the machine's memory for their queues, at most 32768)");
 RTRS_SRV_LIMIT_PARAM(max_memory_mb, rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY],
 		     "MiB for the buffers of all clients (default: half of the machine's)");
 RTRS_SRV_LIMIT_PARAM(max_memory_mb_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_MEMORY],
 		     "MiB for the buffers of one address (default: a quarter of the machine's)");
 
 /**
- * rtrs_srv_limits_init() - give the limits of memory their defaults
+ * rtrs_srv_limits_init() - give the limits that depend on the machine's memory their defaults
+ * @queue_depth: slots of a session
+ * @new_rkey: requests invalidate their chunks
  *
  * Context: process; module load, parameters are set.
  */
-void __init rtrs_srv_limits_init(void)
+void __init rtrs_srv_limits_init(u32 queue_depth, bool new_rkey)
 {
 	unsigned int mb = max_t(u64, div_u64((u64)totalram_pages() * PAGE_SIZE, SZ_1M), 4);
+	u32 entries = rtrs_geometry_srv_send_wrs(false, queue_depth, U32_MAX, new_rkey) +
+		      rtrs_geometry_srv_recv_wrs(false, queue_depth, U32_MAX);
+	u32 room = clamp_t(u64, div_u64((u64)mb * SZ_1M, entries * RTRS_SRV_QUEUE_ENTRY_BYTES),
+			   RTRS_SRV_CONNECTIONS_LEAST, RTRS_SRV_CONNECTIONS_MOST);
 
+	if (!rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS])
+		rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS] = room / 2;
+	if (!rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS])
+		rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS] = room / 4;
 	if (!rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY])
 		rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY] = mb / 2;
 	if (!rtrs_srv_max_peer[RTRS_SRV_LIMIT_MEMORY])
@@ -162,7 +179,10 @@ static int rtrs_srv_limit_check(const struct rtrs_srv_peer *peer, enum rtrs_srv_
 	u32 max_peer = READ_ONCE(rtrs_srv_max_peer[limit]);
 
 	if (peer->used[limit] + amount > (u64)max_peer * desc->unit) {
-		pr_warn_ratelimited("client %pISc has %llu %s, %s=%u allows no more\n", &peer->addr,
+		char text[RTRS_ADDR_STR_LEN];
+
+		sockaddr_to_str((const struct sockaddr *)&peer->addr, text, sizeof(text));
+		pr_warn_ratelimited("client %s has %llu %s, %s=%u allows no more\n", text,
 				    div_u64(peer->used[limit], desc->unit), desc->what,
 				    desc->param_peer, max_peer);
 		return desc->error;
