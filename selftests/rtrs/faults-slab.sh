@@ -38,6 +38,8 @@ failslab_set_up() {
 	failslab probability 100
 	failslab ignore-gfp-wait N
 	failslab verbose 1
+	# Each is told: the runner knows by that what was caused by it.
+	failslab verbose_ratelimit_interval_ms 0
 	failslab times 0
 }
 
