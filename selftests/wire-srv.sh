@@ -214,9 +214,10 @@ psrv_connect() {
 		psrv_info_rsp "$path"
 }
 
-# psrv_info_rsp <path>: with what $chunk_descs has
+# psrv_info_rsp <path>: with what $chunk_descs has, and this number of the session (extension SESSION)
+psrv_session=0
 psrv_info_rsp() {
-	peer post "${1}0" send data="0100$(le16 $((${#chunk_descs} / 32)))00000000$chunk_descs"
+	peer post "${1}0" send data="0100$(le16 $((${#chunk_descs} / 32)))$(le32 $psrv_session)$chunk_descs"
 }
 
 # psrv_take <con> [<ms>]: the next request, into $req_... ; fails if there is none. Of these types, digits.

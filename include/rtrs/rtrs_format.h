@@ -107,8 +107,10 @@ enum rtrs_msg_type {
 #define RTRS_EXT_BATCH			0x0004
 #define RTRS_EXT_SERVER_TIME		0x0008
 #define RTRS_EXT_REQ_LIST		0x0010
+#define RTRS_EXT_SESSION		0x0020
 #define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH | \
-					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST)
+					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST | \
+					 RTRS_EXT_SESSION)
 
 /* Extension REQ_LIST: requests of a list, and its bytes. */
 #define RTRS_REQ_LIST_MAX		16
@@ -213,13 +215,13 @@ struct rtrs_sg_desc {
  * struct rtrs_msg_info_rsp - answer to struct rtrs_msg_info_req, 8 bytes + 16 for each descriptor
  * @type: RTRS_MSG_INFO_RSP
  * @sg_cnt: number of descriptors
- * @reserved: 0
+ * @session: extension SESSION, number of the session at the server; else 0
  * @desc: the server's memory; concatenated and cut into chunks it gives chunk 0 .. queue_depth - 1
  */
 struct rtrs_msg_info_rsp {
 	__le16	type;
 	__le16	sg_cnt;
-	__u8	reserved[4];
+	__le32	session;
 	struct rtrs_sg_desc desc[];
 };
 

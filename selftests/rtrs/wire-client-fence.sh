@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Extension FENCE of our client, to the byte (Documentation/protocol/extensions.rst):
+# Extensions FENCE and SESSION of our client, to the byte (Documentation/protocol/extensions.rst):
 # nothing of a lost path is sent again before the server has closed it, over whichever
-# path that is asked, and no path carries requests before. The server is the scripted
-# peer.
+# path that is asked, and no path carries requests before; nor does one that leads to
+# another session of the server than those that are up. The server is the scripted peer.
 #
 # vm: smp=1 timeout=120 tier=test quick=6.1 also=6.12-debug
 
@@ -68,10 +68,10 @@ both_lost() {
 	peer disconnect w0 && fence_asked v0 "$1" && second_path disconnect && path_state_is 6 disconnected
 }
 
-# device_back: SESS_INFO and OPEN are served; a question that was repeated may come before
+# device_back <path>: SESS_INFO and OPEN are served; a question that was repeated may come before
 device_back() {
-	psrv_serve w0 >/dev/null || psrv_serve w0 || return 1
-	is "$req_usr" "$(rnbd_sess_info)" && psrv_serve w0 && wait_for 5 dev_is "$psrv_dev" open
+	psrv_serve "${1}0" >/dev/null || psrv_serve "${1}0" || return 1
+	is "$req_usr" "$(rnbd_sess_info)" && psrv_serve "${1}0" && wait_for 5 dev_is "$psrv_dev" open
 }
 
 # drop <path>: its connections are gone on both sides
@@ -82,7 +82,7 @@ drop() {
 	done
 }
 
-ktap_plan 34
+ktap_plan 47
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -137,7 +137,7 @@ check_here "again" fence_asked w0 101
 check_here "it is not connected before" path_state_is 4 disconnected
 must fence_up w0 101
 check_here "closed: connected" wait_for 2 path_state_is 4 connected
-check_here "the session introduces itself and opens its device" device_back
+check_here "the session introduces itself and opens its device" device_back w
 read_start
 check_here "a read comes" psrv_serve w1
 check_here "and is done" read_gives 0
@@ -157,7 +157,7 @@ drop w
 drop v
 check_here "a server without the extension" comes w 4
 check_here "connected: the one that had the path is gone" wait_for 2 path_state_is 4 connected
-check_here "it is not asked: the session introduces itself" device_back
+check_here "it is not asked: the session introduces itself" device_back w
 (second_path reconnect || :) &
 check_here "its other path" comes v 6
 must wait_for 2 path_state_is 6 connected
@@ -168,6 +168,35 @@ done
 must peer disconnect w0
 check_here "lost: sent again at once" psrv_serve v1
 check_here "and done" read_gives 0
+
+# The server's session.
+must second_path disconnect
+drop w
+drop v
+psrv_session=5
+check_here "no path is up: one to whichever session" comes w 4 ext=1 features=0x21 id=106
+check_here "connected" wait_for 2 path_state_is 4 connected
+must device_back w
+psrv_session=6
+kmsg_mark
+(second_path reconnect || :) &
+check_here "one to another session" comes v 6 ext=1 features=0x21 id=107
+check_here "is not asked for anything" says_nothing v0 3000
+check_here "nor connected" path_state_is 6 disconnected
+must peer disconnect w0
+check_here "the one before is lost: connected" wait_for 5 path_state_is 6 connected
+check_here "the session introduces itself and opens its device" device_back v
+drop w
+check_here "another one to the same session" comes w 4 ext=1 features=0x21 id=108
+check_here "connected at once" wait_for 2 path_state_is 4 connected
+must peer disconnect v0
+drop v
+psrv_session=7
+must sysfs_write "$CLT_CLASS/fences/connect_timeout_ms" 2000
+check_here "one to a third session" comes v 6 ext=1 features=0x21 id=109
+check_here "whose time is up: closed" are_closed v0 v1
+check_here "and said" kmsg_has "it leads to another session of a server than the paths that are up"
+check_here "the one that is up stays so" path_state_is 4 connected
 
 must unmap_device "$psrv_dev" force
 ktap_end

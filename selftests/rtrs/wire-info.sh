@@ -125,6 +125,20 @@ starved() {
 		peer destroy x0 && peer destroy x1
 }
 
+# number_is_new: extension SESSION, clt_info has another number of the session than ever before
+numbers=' 00000000 '
+number_is_new() {
+	local number
+	number=$(hex_at "$clt_info" 4 4)
+	case $numbers in
+	*" $number "*)
+		echo "number $number"
+		return 1
+		;;
+	esac
+	numbers="$numbers$number "
+}
+
 # no_receive <con>: what is sent on it fails
 no_receive() {
 	peer post "$1" write-imm imm=0x30000000 && is "$(peer sent "$1" 10000)" 'failed 13 *'
@@ -135,7 +149,7 @@ burst() {
 	peer post "$1" write-imm imm=0x30000000 nr="$2" && all_sent "$1"
 }
 
-ktap_plan 79
+ktap_plan 84
 topo_up 1
 topo_is_ours
 peer_load
@@ -199,6 +213,26 @@ check_here "client disconnects a connection: the server closes all of the path" 
 check_here "the session is still there, by its other path" [ -d $SRV_CLASS/taken ]
 must peer destroy all
 check_here "and goes with that" srv_forgets taken
+
+# Number of the session (extension SESSION).
+must clt_open a 2 number path=40 sess=40 ext=1 features=0x20
+check_here "SESSION: a number" number_is_new
+number=$(hex_at "$clt_info" 4 4)
+CLT_ADDR=fd00:1::1 SRV_ADDR=fd00:1::2 must clt_open b 2 number path=41 sess=40 ext=1 features=0x20
+check_here "another path of the session: the same" is "$(hex_at "$clt_info" 4 4)" "$number"
+must peer destroy a0
+must peer destroy a1
+must wait_for 10 clt_open a 2 number path=42 sess=40 ext=1 features=0x20
+check_here "the session outlives its first path: the same" is "$(hex_at "$clt_info" 4 4)" "$number"
+must peer destroy all
+must srv_forgets number
+must clt_open a 2 number path=43 sess=40 ext=1 features=0x20
+check_here "the session anew: another" number_is_new
+must clt_open c 2 second path=44 sess=44 ext=1 features=0x20
+check_here "another session: another" number_is_new
+must peer destroy all
+must srv_forgets number
+must srv_forgets second
 
 # Out of turn (2.7, 4).
 check_here "request before INFO_REQ: closed" out_of_turn write-imm imm=0x00000000

@@ -16,6 +16,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -386,6 +387,8 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 
 	sess->rtrs = rtrs;
 	xa_init_flags(&sess->devs, XA_FLAGS_ALLOC);
+	/* A client that has not noticed a loss still has ids of the session before: they must mean nothing here. */
+	sess->next_id = get_random_u32() & INT_MAX;
 	mutex_init(&sess->lock);
 	INIT_LIST_HEAD(&sess->dev_list);
 	spin_lock_init(&sess->queue_lock);

@@ -302,6 +302,7 @@ struct rtrs_clt_bounce {
  * @offered: C. extensions that the server was told of; settled by the service connection
  * @features: C. extensions that both sides have
  * @srv_id: C. the server's number of this path, with extensions
+ * @srv_sess: C. the server's number of the session that the path belongs to there, with extension SESSION, else 0
  * @fence: C. to be waited for when the path is lost, NULL without extension FENCE
  * @chunk_size: C. bytes of one chunk of the server
  * @max_hdr_size: C. bytes of user message and header
@@ -366,6 +367,7 @@ struct rtrs_clt_path {
 	u16 offered;
 	u16 features;
 	u32 srv_id;
+	u32 srv_sess;
 	struct rtrs_clt_fence *fence;
 	u32 chunk_size;
 	u32 max_hdr_size;
@@ -425,11 +427,12 @@ struct rtrs_clt_paths {
  * @max_segments: sg entries per request; only ever lowered
  * @ev_mutex: serialises link events
  * @paths_up: E. paths that are up
+ * @srv_sess: E. the server's number of the session that the ULP knows, 0 if it gave none
  * @opened: E. rtrs_clt_open() is done, link events are wanted
  * @closing: E. rtrs_clt_close() runs; no reconnect events any more
  * @fence_lock: guards @fences and the step of a path to CONNECTED; only state_lock and queues inside
  * @fences: struct rtrs_clt_fence that are waited for, or left behind
- * @fence_wq: woken when one is up, or a path is lost
+ * @fence_wq: woken when one is up, a path is lost, or none counts as up any more
  * @recovery: what losing paths has cost, those that were removed too
  * @lat: where the time of requests went on paths that were removed
  * @slots: allocated slots
@@ -466,6 +469,7 @@ struct rtrs_clt_sess {
 
 	struct mutex ev_mutex;
 	unsigned int paths_up;
+	u32 srv_sess;
 	bool opened;
 	bool closing;
 

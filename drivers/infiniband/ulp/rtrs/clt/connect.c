@@ -275,6 +275,7 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 		rtrs_clt_path_fail(path, "malformed INFO_RSP, %u bytes\n", info->received);
 		return -ECONNRESET;
 	}
+	path->srv_sess = path->features & RTRS_EXT_SESSION ? le32_to_cpu(info->rsp->session) : 0;
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * What has to be settled before requests go over another path.
+ *
  * Extension FENCE: before what a lost path owed is sent again, the server closes that path.
  *
  * Without it a request that the network holds back can reach the server long after it was sent again
@@ -9,6 +11,11 @@
  * too, it asks over the next.  When no path is left it gives up: what the path owed fails, and the fence
  * is left behind in the session.  A path that connects later carries no request before the server has
  * answered for all that was left behind, for the ULP may write again what has failed.
+ *
+ * Extension SESSION: the server's session ends with its last path there, and what it had for the ULP with it.
+ * The client may not have noticed: of two paths that the server has lost, one is back before the other is found
+ * to be lost, so that the ULP would hear of no loss, and go on with what the server has forgotten.  A path that
+ * belongs to another session there than those that are up waits until they are lost.
  *
  * Ownership: a path with the extension has a fence from its set-up on.  While it is waited for, or left
  * behind, it is in the session's list, and whoever takes it from there frees it.
@@ -320,7 +327,25 @@ static bool rtrs_clt_fence_any_left(struct rtrs_clt_sess *sess)
 	return found;
 }
 
-/* Step to CONNECTED if nothing is left behind, else ask for all of it. */
+/*
+ * Does a path lead to the session that the ULP knows, or does the ULP know that it has none?  Without numbers a
+ * path that is still connected is taken for proof.
+ */
+static bool rtrs_clt_fence_joins(const struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+	u32 known = READ_ONCE(sess->srv_sess);
+	bool connected = rtrs_clt_fence_some_connected(sess);
+
+	if (!READ_ONCE(sess->paths_up) && !connected)
+		return true;
+	return known && path->srv_sess ? path->srv_sess == known : connected;
+}
+
+/*
+ * Step to CONNECTED if nothing is left behind, else ask for all of it.  Under the mutex of link events: the ULP
+ * has heard that the session was lost before a path to the next one is there.
+ */
 static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 {
 	struct rtrs_clt_sess *sess = path->sess;
@@ -342,18 +367,35 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 		if (ret)
 			break;
 	}
-	*stepped = !left && rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
+	*stepped = !left && rtrs_clt_fence_joins(path) &&
+		   rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
 	spin_unlock_irq(&sess->fence_lock);
+	if (*stepped && (path->srv_sess || !sess->paths_up))
+		WRITE_ONCE(sess->srv_sess, path->srv_sess);
 	return ret;
 }
 
+/* Is there nothing that a path has to wait for, at a glance? */
+static bool rtrs_clt_fence_may_step(struct rtrs_clt_path *path)
+{
+	return !rtrs_clt_fence_any_left(path->sess) && rtrs_clt_fence_joins(path);
+}
+
+static void rtrs_clt_fence_tell_late(struct rtrs_clt_path *path)
+{
+	if (rtrs_clt_fence_any_left(path->sess))
+		rtrs_clt_path_fail(path, "the server has not finished the requests of a path lost before\n");
+	else
+		rtrs_clt_path_fail(path, "it leads to another session of a server than the paths that are up\n");
+}
+
 /**
- * rtrs_clt_fence_established() - step to CONNECTED, after what was left behind
+ * rtrs_clt_fence_established() - step to CONNECTED, after all that has to be settled before
  * @path: the path, CONNECTING, the info exchange done
  *
  * Context: process, path mutex held.
- * Return: 0; -ETIMEDOUT if the server has not closed its end of the paths lost before in
- * connect_timeout_ms; the path's error if it broke; or an error of ib_post_send().
+ * Return: 0; -ETIMEDOUT if, in connect_timeout_ms, the server has not closed its end of the paths lost before,
+ * or paths of another session of it were not lost; the path's error if it broke; or an error of ib_post_send().
  */
 int rtrs_clt_fence_established(struct rtrs_clt_path *path)
 {
@@ -364,14 +406,16 @@ int rtrs_clt_fence_established(struct rtrs_clt_path *path)
 
 	lockdep_assert_held(&path->mutex);
 	while (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING) {
+		mutex_lock(&sess->ev_mutex);
 		ret = rtrs_clt_fence_step(path, &stepped);
+		mutex_unlock(&sess->ev_mutex);
 		if (ret || stepped)
 			return ret;
 		if (time_after(jiffies, end)) {
-			rtrs_clt_path_fail(path, "the server has not finished the requests of a path lost before\n");
+			rtrs_clt_fence_tell_late(path);
 			return -ETIMEDOUT;
 		}
-		wait_event_timeout(sess->fence_wq, !rtrs_clt_fence_any_left(sess) ||
+		wait_event_timeout(sess->fence_wq, rtrs_clt_fence_may_step(path) ||
 				   rtrs_clt_path_state(path) != RTRS_CLT_PATH_CONNECTING,
 				   msecs_to_jiffies(RTRS_CLT_FENCE_ASK_MS));
 	}

@@ -201,6 +201,8 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up)
 		sess->ops.link_ev(sess->ops.priv, up ? RTRS_CLT_LINK_EV_RECONNECTED :
 						       RTRS_CLT_LINK_EV_DISCONNECTED);
 	mutex_unlock(&sess->ev_mutex);
+	if (!up)
+		wake_up_all(&sess->fence_wq);
 }
 
 static void rtrs_clt_path_set_name(struct rtrs_clt_path *path)

@@ -204,6 +204,18 @@ err_message:
 	return ret;
 }
 
+/* Extension SESSION.  The number is fixed as long as the path counts as up. */
+static void rtrs_srv_info_put_session(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_info *info = &path->info;
+
+	if (!(path->features & RTRS_EXT_SESSION))
+		return;
+	ib_dma_sync_single_for_cpu(path->dev, info->rsp_dma, info->rsp_len, DMA_TO_DEVICE);
+	info->rsp->session = cpu_to_le32(path->sess->number);
+	ib_dma_sync_single_for_device(path->dev, info->rsp_dma, info->rsp_len, DMA_TO_DEVICE);
+}
+
 /* Publish the path: to the ULP, in sysfs, to the client. */
 static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 {
@@ -217,6 +229,7 @@ static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 		rtrs_srv_path_fail(path, "session refused: error %d", ret);
 		return;
 	}
+	rtrs_srv_info_put_session(path);
 	ret = rtrs_srv_sysfs_add_path(path);
 	if (ret) {
 		rtrs_srv_path_fail(path, "creating its sysfs directory: error %d", ret);

@@ -339,6 +339,8 @@ struct rtrs_srv_path {
  * @nr_named: G. paths whose INFO_REQ carried the name
  * @ev_mutex: serialises the ULP's link_ev
  * @paths_up: E. paths that count as up
+ * @number: E. extension SESSION: what tells it from other sessions that the client had, not 0 while @paths_up
+ *	is not 0; at random, for the server that ran before had numbers too
  * @priv: E for writers. what the ULP set
  * @dev: E. /sys/class/rtrs-server/<name>, there while @paths_up is not 0
  * @paths_kobj: E. its directory paths
@@ -358,6 +360,7 @@ struct rtrs_srv_sess {
 
 	struct mutex ev_mutex;
 	u32 paths_up;
+	u32 number;
 	void *priv;
 	struct device *dev;
 	struct kobject *paths_kobj;

@@ -13,6 +13,7 @@
 
 #include <linux/export.h>
 #include <linux/printk.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/rtrs-nl.h>
@@ -196,6 +197,9 @@ static int rtrs_srv_sess_connected(struct rtrs_srv_sess *sess)
 		return ret;
 	/* The ULP asks for the name from within the callback: that needs a path that is up. */
 	WRITE_ONCE(sess->paths_up, 1);
+	do {
+		sess->number = get_random_u32();
+	} while (!sess->number);
 	ret = sess->ctx->ops.link_ev(sess, RTRS_SRV_LINK_EV_CONNECTED, NULL);
 	if (ret) {
 		WRITE_ONCE(sess->paths_up, 0);
