@@ -86,7 +86,7 @@ rejects() {
 	asked && peer reject j0 "$@" && map_fails "$errno"
 }
 
-ktap_plan 68
+ktap_plan 70
 psrv_setup
 psrv_mode=N
 
@@ -166,6 +166,8 @@ rejected "ENXIO" ENXIO "$(conn_reject -6)"
 rejected "EEXIST" EEXIST "$(conn_reject -17)"
 rejected "ENOMEM" ENOMEM "$(conn_reject -12)"
 rejected "EBUSY" EBUSY "$(conn_reject -16)"
+rejected "ERESTARTSYS, the kernel's own" ECONNRESET "$(conn_reject -512)"
+rejected "EIOCBQUEUED, which write() takes for a bug" ECONNRESET "$(conn_reject -529)"
 rejected "no errno" ECONNRESET "$(conn_reject 0)"
 rejected "a positive errno" ECONNRESET "$(conn_reject 5)"
 rejected "an errno that is none" ECONNRESET "$(conn_reject -32768)"

@@ -17,8 +17,11 @@
  */
 #include "wire.h"
 
-/* Largest absolute errno a reject may carry; what is above is not an errno. */
-#define RTRS_MAX_REJECT_ERRNO	4095
+/*
+ * Largest absolute errno a reject may carry.  The kernel's own, from 512 on, are not for user space, where this
+ * one may end up: the kernel oopses on a write() that gives EIOCBQUEUED.
+ */
+#define RTRS_MAX_REJECT_ERRNO	511
 
 /* What is known of @features, nothing if their version is 0. */
 static u16 rtrs_wire_features(u8 version, __le16 features)
