@@ -82,7 +82,7 @@ drop() {
 	done
 }
 
-ktap_plan 47
+ktap_plan 52
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -197,6 +197,14 @@ check_here "one to a third session" comes v 6 ext=1 features=0x21 id=109
 check_here "whose time is up: closed" are_closed v0 v1
 check_here "and said" kmsg_has "it leads to another session of a server than the paths that are up"
 check_here "the one that is up stays so" path_state_is 4 connected
+drop v
+must sysfs_write "$CLT_CLASS/fences/connect_timeout_ms" 30000
+check_here "one to a server that numbers no sessions" comes v 6
+check_here "is not connected" says_nothing v0 3000
+check_here "nor used" path_state_is 6 disconnected
+must peer disconnect w0
+check_here "the numbered one is lost: connected" wait_for 5 path_state_is 6 connected
+check_here "the session introduces itself once more" device_back v
 
 must unmap_device "$psrv_dev" force
 ktap_end

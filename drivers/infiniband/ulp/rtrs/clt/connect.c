@@ -433,8 +433,11 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 	if (path->reqs)
 		rtrs_clt_fail_over(path);
 	rtrs_clt_fence_destroy(path);
-	if (path->counted_up)
+	if (path->counted_up) {
+		mutex_lock(&path->sess->ev_mutex);
 		rtrs_clt_path_count_up(path, false);
+		mutex_unlock(&path->sess->ev_mutex);
+	}
 
 	rtrs_clt_unmap_reqs(path);
 	rtrs_clt_bounce_destroy(path);
@@ -490,7 +493,6 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	if (again)
 		rtrs_clt_count(path, RTRS_CLT_RECONNECTED);
 	rtrs_hb_start(&path->hb);
-	rtrs_clt_path_count_up(path, true);
 	rtrs_clt_path_info(path, "connected, %u connections on device %s port %u\n",
 			   path->sess->nr_conns, dev_name(&path->dev->dev), path->port);
 	return 0;

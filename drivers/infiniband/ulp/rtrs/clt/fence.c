@@ -242,12 +242,15 @@ static bool rtrs_clt_fence_some_connected(struct rtrs_clt_sess *sess)
 /* Leave the fence behind.  False if that is not called for any more: a path has connected. */
 static bool rtrs_clt_fence_leave(struct rtrs_clt_sess *sess, struct rtrs_clt_fence *fence)
 {
+	bool left;
+
 	spin_lock_irq(&sess->fence_lock);
 	/* The last path is gone for good, or the session is: what connects from now on sees it. */
-	fence->left = !fence->up && (READ_ONCE(sess->closing) ||
-				     !rtrs_clt_fence_some_connected(sess));
+	left = !fence->up && (READ_ONCE(sess->closing) || !rtrs_clt_fence_some_connected(sess));
+	fence->left = left;
 	spin_unlock_irq(&sess->fence_lock);
-	return fence->left;
+	/* One that was left behind is not ours any more: a late answer frees it. */
+	return left;
 }
 
 /* Ask until there is an answer.  False if nobody is left to ask, and the fence was left behind. */
@@ -328,23 +331,24 @@ static bool rtrs_clt_fence_any_left(struct rtrs_clt_sess *sess)
 }
 
 /*
- * Does a path lead to the session that the ULP knows, or does the ULP know that it has none?  Without numbers a
+ * Does a path lead to the session that the ULP knows, or does the ULP know that it has none?  A server gives a
+ * number to all paths or to none, so one that has begun to, or stopped, is another server.  Without numbers a
  * path that is still connected is taken for proof.
  */
 static bool rtrs_clt_fence_joins(const struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_sess *sess = path->sess;
 	u32 known = READ_ONCE(sess->srv_sess);
-	bool connected = rtrs_clt_fence_some_connected(sess);
 
-	if (!READ_ONCE(sess->paths_up) && !connected)
+	if (!READ_ONCE(sess->paths_up))
 		return true;
-	return known && path->srv_sess ? path->srv_sess == known : connected;
+	return path->srv_sess == known && (known || rtrs_clt_fence_some_connected(sess));
 }
 
 /*
- * Step to CONNECTED if nothing is left behind, else ask for all of it.  Under the mutex of link events: the ULP
- * has heard that the session was lost before a path to the next one is there.
+ * Step to CONNECTED if nothing is left behind, else ask for all of it.  Under the mutex of link events, with
+ * which the path is counted too: the ULP has heard that the session was lost before a path to the next one is
+ * there, and does not hear it while a path carries requests.
  */
 static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 {
@@ -367,11 +371,15 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 		if (ret)
 			break;
 	}
-	*stepped = !left && rtrs_clt_fence_joins(path) &&
-		   rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
-	spin_unlock_irq(&sess->fence_lock);
-	if (*stepped && (path->srv_sess || !sess->paths_up))
+	*stepped = false;
+	if (!left && rtrs_clt_fence_joins(path)) {
+		/* Before the step, that wakes who waits to join it. */
 		WRITE_ONCE(sess->srv_sess, path->srv_sess);
+		*stepped = rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
+	}
+	spin_unlock_irq(&sess->fence_lock);
+	if (*stepped)
+		rtrs_clt_path_count_up(path, true);
 	return ret;
 }
 
@@ -390,7 +398,7 @@ static void rtrs_clt_fence_tell_late(struct rtrs_clt_path *path)
 }
 
 /**
- * rtrs_clt_fence_established() - step to CONNECTED, after all that has to be settled before
+ * rtrs_clt_fence_established() - step to CONNECTED and count as up, after all that has to be settled before
  * @path: the path, CONNECTING, the info exchange done
  *
  * Context: process, path mutex held.

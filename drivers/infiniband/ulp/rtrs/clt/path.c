@@ -183,7 +183,7 @@ void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result)
  * Tells the ULP when the session's last path goes and when the first one is back.  Never before
  * rtrs_clt_open() has returned, and not while the ULP closes the session itself.
  *
- * Context: process, path mutex held.
+ * Context: process, path mutex and the session's ev_mutex held.
  */
 void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up)
 {
@@ -191,7 +191,7 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up)
 	bool tell;
 
 	lockdep_assert_held(&path->mutex);
-	mutex_lock(&sess->ev_mutex);
+	lockdep_assert_held(&sess->ev_mutex);
 	path->counted_up = up;
 	if (up)
 		tell = !sess->paths_up++;
@@ -200,7 +200,6 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up)
 	if (tell && sess->opened && !sess->closing)
 		sess->ops.link_ev(sess->ops.priv, up ? RTRS_CLT_LINK_EV_RECONNECTED :
 						       RTRS_CLT_LINK_EV_DISCONNECTED);
-	mutex_unlock(&sess->ev_mutex);
 	if (!up)
 		wake_up_all(&sess->fence_wq);
 }
