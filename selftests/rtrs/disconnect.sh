@@ -48,7 +48,29 @@ alternate() {
 	}
 }
 
-ktap_plan 27
+# written <pid>: whoever writes to an attribute has come to the end
+written() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# Somebody connects the path again before who disconnects it has seen the last of its queue pairs.
+while_closing() {
+	local pid nr=0
+	while [ $nr -lt 10 ]; do
+		path_returns 20 test 1 || return 1
+		sysfs_write "$one/disconnect" 1 &
+		pid=$!
+		until path_is test 1 disconnected; do :; done
+		until sysfs_write "$one/reconnect" 1; do :; done
+		wait_for 20 written $pid || {
+			echo "waits for ever in round $nr"
+			return 1
+		}
+		nr=$((nr + 1))
+	done
+}
+
+ktap_plan 28
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -92,6 +114,8 @@ check "server: both paths return" wait_for 30 sess_paths_are test 2
 load_wait
 check "server: no I/O failed, all data are right" load_succeeded
 diag "the longest request took $(load_max_ms) ms"
+
+check_here "connected again while somebody disconnects it" while_closing
 
 # The last path: the disk closes, and opens again.
 must sysfs_write "$one/disconnect" 1

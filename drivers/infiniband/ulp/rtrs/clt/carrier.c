@@ -18,9 +18,7 @@ static void rtrs_clt_carrier_up(struct rtrs_clt_path *path)
 	/* Somebody waits for the result of the first attempt, which is made as long as there are none. */
 	if (!READ_ONCE(path->attempts))
 		return;
-	set_bit(0, &path->retry_now);
-	if (!rtrs_clt_path_event(path, RTRS_CLT_EV_LINK_UP))
-		clear_bit(0, &path->retry_now);
+	rtrs_clt_path_event(path, RTRS_CLT_EV_LINK_UP);
 }
 
 static void rtrs_clt_carrier_down(struct rtrs_clt_path *path)

@@ -126,6 +126,9 @@ bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev
 	spin_lock_irqsave(&path->state_lock, flags);
 	old = path->_state;
 	step = rtrs_clt_path_step(old, ev);
+	/* With the step, so that neither is seen without the other: the next attempt does not wait its turn. */
+	if (step.valid && (ev == RTRS_CLT_EV_RECONNECT || ev == RTRS_CLT_EV_LINK_UP))
+		set_bit(0, &path->retry_now);
 	if (step.valid)
 		/* PAIRS: rtrs_clt_path_state() */
 		smp_store_release(&path->_state, step.next);

@@ -345,15 +345,12 @@ int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
  * The server may refuse for a moment, until it has torn down its end; attempts go on meanwhile.
  *
  * Context: process, sleeps for at most connect_timeout_ms.
- * Return: 0; -EBUSY if the path is connecting or closing; -ENOTCONN if it is not connected by then.
+ * Return: 0; -EBUSY if the path is connecting, closing or being removed; -ENOTCONN if it is not connected by then.
  */
 int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 {
-	set_bit(0, &path->retry_now);
-	if (!rtrs_clt_path_event(path, RTRS_CLT_EV_RECONNECT)) {
-		clear_bit(0, &path->retry_now);
+	if (test_bit(0, &path->removing) || !rtrs_clt_path_event(path, RTRS_CLT_EV_RECONNECT))
 		return -EBUSY;
-	}
 	wait_event_timeout(path->state_wq,
 			   rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ||
 			   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING,
@@ -365,11 +362,14 @@ int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
  * rtrs_clt_path_close() - close a path and wait until nothing of it is left on a device
  * @path: the path; closed already is fine
  *
+ * Nobody waits any longer for a path that somebody else connects again meanwhile.
+ *
  * Context: process, sleeps.
  */
 void rtrs_clt_path_close(struct rtrs_clt_path *path)
 {
 	rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE);
-	wait_event(path->state_wq, rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSED &&
-				   !atomic_read(&path->links));
+	wait_event(path->state_wq, rtrs_clt_path_state(path) < RTRS_CLT_PATH_CLOSING ||
+				   (rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSED &&
+				    !atomic_read(&path->links)));
 }

@@ -236,6 +236,7 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 	do {
 		rtrs_clt_path_close(path);
 	} while (!rtrs_clt_path_event(path, RTRS_CLT_EV_REMOVE));
+	wait_event(path->state_wq, !atomic_read(&path->links));
 	mutex_lock(&path->name_mutex);
 	published = path->published;
 	path->published = false;
