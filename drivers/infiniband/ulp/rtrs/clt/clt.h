@@ -699,6 +699,7 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
 void rtrs_clt_sess_free(struct rtrs_clt_sess *sess);
 int rtrs_clt_sess_alloc_permits(struct rtrs_clt_sess *sess);
 void rtrs_clt_sess_wait_permits(struct rtrs_clt_sess *sess);
+bool rtrs_clt_sess_is_open(struct rtrs_clt_sess *sess);
 int rtrs_clt_sess_add_path(struct rtrs_clt_sess *sess, struct rtrs_clt_path *path);
 void rtrs_clt_sess_del_path(struct rtrs_clt_path *path);
 void rtrs_clt_path_start(struct rtrs_clt_path *path);
@@ -721,6 +722,7 @@ int rtrs_clt_path_publish(struct rtrs_clt_path *path);
 void rtrs_clt_path_destroy(struct rtrs_clt_path *path);
 void rtrs_clt_sess_init_dev(struct rtrs_clt_sess *sess);
 int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess);
+void rtrs_clt_sess_announce(struct rtrs_clt_sess *sess);
 void rtrs_clt_sess_destroy(struct rtrs_clt_sess *sess);
 int rtrs_clt_sysfs_init(void);
 void rtrs_clt_sysfs_exit(void);

@@ -80,16 +80,6 @@ struct rtrs_clt_sess *rtrs_clt_sess_get_nth(unsigned int nr)
 	return found;
 }
 
-static bool rtrs_clt_sess_is_open(struct rtrs_clt_sess *sess)
-{
-	bool ret;
-
-	mutex_lock(&sess->ev_mutex);
-	ret = sess->opened && !sess->closing;
-	mutex_unlock(&sess->ev_mutex);
-	return ret;
-}
-
 /**
  * rtrs_clt_sess_get_open() - find a session that is open by its name
  * @name: the name
@@ -303,6 +293,7 @@ struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *
 		rtrs_clt_sess_end(sess);
 		return ERR_PTR(ret);
 	}
+	rtrs_clt_sess_announce(sess);
 	rtrs_clt_sess_tell(sess, RTRS_NL_EVENT_SESSION_OPENED);
 	return sess;
 }

@@ -206,6 +206,23 @@ int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr)
 }
 EXPORT_SYMBOL(rtrs_clt_query);
 
+/**
+ * rtrs_clt_sess_is_open() - is a session between rtrs_clt_open() and rtrs_clt_close()
+ * @sess: the session
+ *
+ * Context: process, takes ev_mutex.
+ * Return: true if it is; it may be closed at any time.
+ */
+bool rtrs_clt_sess_is_open(struct rtrs_clt_sess *sess)
+{
+	bool ret;
+
+	mutex_lock(&sess->ev_mutex);
+	ret = sess->opened && !sess->closing;
+	mutex_unlock(&sess->ev_mutex);
+	return ret;
+}
+
 static bool rtrs_clt_same_addr(const struct rtrs_clt_path *a, const struct rtrs_clt_path *b)
 {
 	if (!a->addr.src != !b->addr.src)

@@ -369,8 +369,9 @@ static struct rtrs_clt_path *rtrs_clt_connect_path(struct rtrs_clt_sess *sess,
  * @report: for words if it fails, NULL: nobody wants them
  *
  * Context: process, sleeps for as long as connecting takes.
- * Return: the path with a reference of its kobject, or ERR_PTR: -EINVAL no such addresses, -ECONNABORTED the path
- * or its session was removed meanwhile, why it does not connect, or see rtrs_clt_sess_add_path().
+ * Return: the path with a reference of its kobject, or ERR_PTR: -EINVAL no such addresses, -EBUSY the session is just
+ * being opened or closed, -ECONNABORTED the path or its session was removed meanwhile, why it does not connect, or
+ * see rtrs_clt_sess_add_path().
  */
 struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *text,
 					struct rtrs_report *report)
@@ -385,7 +386,8 @@ struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *
 		rtrs_report_blame(report, "path", 0);
 		return ERR_PTR(-EINVAL);
 	}
-	path = rtrs_clt_connect_path(sess, &addr, report);
+	/* Until it is open its paths are those that it is opened with. */
+	path = rtrs_clt_sess_is_open(sess) ? rtrs_clt_connect_path(sess, &addr, report) : ERR_PTR(-EBUSY);
 	if (IS_ERR(path)) {
 		rtrs_clt_err(report, "session %s: add_path '%s': %pe\n", sess->name, text, path);
 		rtrs_report_blame(report, "path", 0);
@@ -458,6 +460,8 @@ void rtrs_clt_sess_init_dev(struct rtrs_clt_sess *sess)
  * rtrs_clt_sess_publish() - show a session and its paths in sysfs
  * @sess: the session, its name reserved
  *
+ * User space hears of it when it is open.
+ *
  * Context: process, may sleep.
  * Return: 0 or negative errno; rtrs_clt_sess_destroy() cleans up.
  */
@@ -470,7 +474,7 @@ int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess)
 	ret = dev_set_name(&sess->dev, "%s", sess->name);
 	if (ret)
 		return ret;
-	/* User space hears of the session when all its files are there. */
+	/* Until rtrs_clt_sess_announce(). */
 	dev_set_uevent_suppress(&sess->dev, true);
 	ret = device_add(&sess->dev);
 	if (ret)
@@ -485,11 +489,19 @@ int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess)
 		if (!paths->path[i]->published)
 			ret = rtrs_clt_path_publish(paths->path[i]);
 	mutex_unlock(&sess->paths_mutex);
-	if (ret)
-		return ret;
+	return ret;
+}
+
+/**
+ * rtrs_clt_sess_announce() - tell user space of a session
+ * @sess: the session, published and open: who hears of it may add paths
+ *
+ * Context: process, may sleep.
+ */
+void rtrs_clt_sess_announce(struct rtrs_clt_sess *sess)
+{
 	dev_set_uevent_suppress(&sess->dev, false);
 	kobject_uevent(&sess->dev.kobj, KOBJ_ADD);
-	return 0;
 }
 
 static struct rtrs_clt_path *rtrs_clt_sess_some_path(struct rtrs_clt_sess *sess)
