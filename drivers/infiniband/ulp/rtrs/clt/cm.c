@@ -111,7 +111,7 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 	struct rtrs_conn_attr attr = {
 		.pd = path->pd,
 		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs),
-		.recv_wrs = rtrs_geometry_clt_recv_wrs(!cid, path->sess->queue_depth, max_wrs),
+		.recv_wrs = rtrs_clt_recv_wrs(path, !cid),
 		/* A region takes one too. */
 		.send_sges = max(sges, 1U) + 1,
 		.vector = cid,
@@ -263,8 +263,7 @@ static int rtrs_clt_established(struct rtrs_clt_conn *cc, const struct rdma_cm_e
 		WRITE_ONCE(path->was_up, true);
 	}
 	if (path->new_rkey) {
-		u32 nr = rtrs_geometry_clt_recv_wrs(!cc->conn.cid, path->sess->queue_depth,
-						    path->dev->attrs.max_qp_wr);
+		u32 nr = rtrs_clt_recv_wrs(path, !cc->conn.cid);
 
 		/* The service connection needs one receive for INFO_RSP. */
 		ret = rtrs_clt_conn_alloc_rsps(cc, cc->conn.cid ? nr : nr - 1);

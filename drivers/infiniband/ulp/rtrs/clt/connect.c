@@ -19,7 +19,6 @@
 #include <linux/slab.h>
 
 #include "../proto/backoff.h"
-#include "../proto/geometry.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -233,8 +232,7 @@ static int rtrs_clt_post_all_receives(struct rtrs_clt_path *path)
 
 	for (cid = 0; cid < path->sess->nr_conns; cid++) {
 		cc = &path->conns[cid];
-		max = rtrs_geometry_clt_recv_wrs(!cid, path->sess->queue_depth,
-						 path->dev->attrs.max_qp_wr);
+		max = rtrs_clt_recv_wrs(path, !cid);
 		nr = min(rtrs_clt_recv_count(cc), max - 1);
 		ret = rtrs_clt_post_receives(cc, nr);
 		if (ret)
@@ -406,7 +404,8 @@ static void rtrs_clt_path_quiesce(struct rtrs_clt_path *path)
 		if (cc->conn.cm_id && cc->conn.qp)
 			rdma_disconnect(cc->conn.cm_id);
 	}
-	for (cid = 0; cid < path->sess->nr_conns; cid++)
+	/* The service connection last: handlers of the others answer heartbeats on it. */
+	for (cid = path->sess->nr_conns; cid-- > 0;)
 		rtrs_conn_drain(&path->conns[cid].conn);
 }
 

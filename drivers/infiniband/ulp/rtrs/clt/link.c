@@ -45,7 +45,7 @@ static void rtrs_clt_link_work(struct work_struct *work)
 	for (cid = 0; cid < link->nr_conns; cid++)
 		if (link->conns[cid].conn.cm_id)
 			rdma_destroy_id(link->conns[cid].conn.cm_id);
-	kfree(link);
+	kvfree(link);
 
 	atomic_dec(&path->links);
 	wake_up_all(&path->state_wq);
@@ -64,7 +64,7 @@ int rtrs_clt_link_create(struct rtrs_clt_path *path)
 	u16 nr = path->sess->nr_conns;
 	struct rtrs_clt_link *link;
 
-	link = fault_here(alloc_conns) ? NULL : kzalloc(struct_size(link, conns, nr), GFP_KERNEL);
+	link = fault_here(alloc_conns) ? NULL : kvzalloc(struct_size(link, conns, nr), GFP_KERNEL);
 	if (!link)
 		return -ENOMEM;
 	link->path = path;

@@ -10,13 +10,18 @@
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include "../proto/geometry.h"
 #include "../proto/imm.h"
 #include "../verbs/trace.h"
 #include "clt.h"
 #include "fault.h"
 
-/* Find the request a response is for, and check that it may be answered here and now. */
-static struct rtrs_clt_req *rtrs_clt_rsp_req(struct rtrs_clt_conn *cc, u32 slot)
+/*
+ * Claim the request a response is for: one that waits on this connection.  Its state is told in @claimed.
+ *
+ * A server may answer what it was not asked, or answer twice, on several connections at once.
+ */
+static struct rtrs_clt_req *rtrs_clt_claim(struct rtrs_clt_conn *cc, u32 slot, int *claimed)
 {
 	struct rtrs_clt_path *path = cc->path;
 	struct rtrs_clt_req *req;
@@ -239,6 +244,22 @@ void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
 		ret = rtrs_clt_received(cc, wc, &msg);
 	if (unlikely(ret))
 		rtrs_clt_path_error(cc->path, ret);
+}
+
+/**
+ * rtrs_clt_recv_wrs() - how many receives a connection may have
+ * @path: its path, with a device
+ * @service: service connection, else I/O connection
+ *
+ * A batch that is posted late, and that of the drain, have room besides, also where the device allows few.
+ *
+ * Context: any.
+ * Return: number of work requests.
+ */
+u32 rtrs_clt_recv_wrs(const struct rtrs_clt_path *path, bool service)
+{
+	return rtrs_geometry_clt_recv_wrs(service, path->sess->queue_depth,
+					  path->dev->attrs.max_qp_wr - RTRS_RECV_BATCH - 1);
 }
 
 /**
