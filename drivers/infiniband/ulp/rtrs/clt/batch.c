@@ -81,6 +81,7 @@ int rtrs_clt_batch_add(struct rtrs_clt_batch *batch, struct rtrs_clt_req *req)
 			return ret;
 	}
 	ib_dma_sync_single_for_device(req->path->dev, req->dma, msg_len, DMA_TO_DEVICE);
+	rtrs_clt_req_expect(req);
 	batch->req[batch->nr] = req;
 	batch->msg_len[batch->nr] = msg_len;
 	batch->msgs_len += msg_len;

@@ -67,11 +67,14 @@ struct rtrs_permit {
 	u16 con;
 };
 
-/* Bits of rtrs_clt_req.state; see io.c for who sets them and who completes. */
+/* Bits of rtrs_clt_req.state; see done.c for who sets them and who completes. */
 #define RTRS_REQ_BUSY		BIT(0)
 #define RTRS_REQ_POSTED		BIT(1)
 #define RTRS_REQ_RESPONDED	BIT(2)
 #define RTRS_REQ_SENT		BIT(3)
+#define RTRS_REQ_CLAIMED	BIT(4)
+/* BUSY, and above the bits the connection that the answer has to come on. */
+#define RTRS_REQ_WAITS_ON(cid)	(((int)(cid) + 1) << 8 | RTRS_REQ_BUSY)
 #define RTRS_REQ_ALL_DONE	(RTRS_REQ_POSTED | RTRS_REQ_RESPONDED | RTRS_REQ_SENT)
 
 /**
@@ -86,6 +89,7 @@ struct rtrs_permit {
  * @bounce_nr: O. which of them
  * @bounce_off: O. where in it, bytes
  * @invalidated: O. the server invalidated the region of a READ
+ * @invs_before: O. @nr_invs of @conn before the region was registered: an older one was of an older registration
  * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
  * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
  * @srv_time: O. immediate of type SERVER_TIME that came with the answer, 0 if none did
@@ -116,6 +120,7 @@ struct rtrs_clt_req {
 	const struct rtrs_clt_bounce_bufs *bounced;
 	u16 bounce_nr;
 	bool invalidated;
+	u32 invs_before;
 	u32 bounce_off;
 	u64 start_ns;
 	u64 posted_ns;
@@ -167,6 +172,7 @@ struct rtrs_clt_load {
  * @data_sges: C. SGEs for data in one send; 0: every WRITE registers its pages
  * @load: what it has to do
  * @inv_rkey: handlers of this connection only. Key of the last SEND_WITH_INV not yet claimed by a response
+ * @nr_invs: handlers of this connection only, for writing. How many of those came; wraps
  * @srv_time: handlers of this connection only. The last SERVER_TIME, 0 if a response has claimed it
  * @rsps: C. receives with buffers, NULL unless the server sends new rkeys
  * @rsp_buf: C. their buffers, 8 bytes each
@@ -181,6 +187,7 @@ struct rtrs_clt_conn {
 	u32 data_sges;
 	struct rtrs_clt_load load;
 	u32 inv_rkey;
+	u32 nr_invs;
 	u32 srv_time;
 	struct rtrs_clt_rsp *rsps;
 	struct rtrs_msg_rkey_rsp *rsp_buf;
@@ -528,6 +535,18 @@ static inline enum rtrs_clt_path_state rtrs_clt_path_state(const struct rtrs_clt
 #define RTRS_CLT_REQ_IDS(req)	(req)->path->sess->name, (req)->path->name, (req)->conn->conn.cid, \
 				(req)->slot, (req)->seq
 
+/**
+ * rtrs_clt_req_expect() - from now on the request may be answered
+ * @req: the request, BUSY, all set up; it is posted next
+ *
+ * Context: any; its submitter.
+ */
+static inline void rtrs_clt_req_expect(struct rtrs_clt_req *req)
+{
+	/* PAIRS: rtrs_clt_claim() */
+	atomic_set_release(&req->state, RTRS_REQ_WAITS_ON(req->conn->conn.cid));
+}
+
 static inline struct rtrs_clt_conn *to_clt_conn(struct rtrs_conn *conn)
 {
 	return container_of(conn, struct rtrs_clt_conn, conn);
@@ -662,6 +681,7 @@ static inline bool rtrs_clt_req_sends_pages(const struct rtrs_clt_req *req)
 /* done.c */
 void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_req_step(struct rtrs_clt_req *req, int step);
+void rtrs_clt_req_responded(struct rtrs_clt_req *req, int state);
 void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_req_unmap(struct rtrs_clt_req *req);

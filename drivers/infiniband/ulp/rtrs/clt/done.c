@@ -2,8 +2,11 @@
 /*
  * The end of requests (protocol section 6).
  *
- * Ownership: state 0 means idle.  The submitter sets BUSY, builds and posts, then sets POSTED.  The
- * handler of the response sets RESPONDED.  SENT means that the adapter does not read the data pages any
+ * Ownership: state 0 means idle.  The submitter sets BUSY, builds, notes which connection the answer is expected on,
+ * posts, then sets POSTED.  The handler of the response sets CLAIMED, once and only in a request that is expected
+ * there, so that what a server answers twice, or elsewhere, or before it was asked, completes nothing; then what came,
+ * and RESPONDED.  A submitter that could not post expects no answer any more; if it was CLAIMED even so, the path is
+ * broken, and its worker's is the request.  SENT means that the adapter does not read the data pages any
  * more: an answer does not say so, for the acknowledgement may be lost, and then the pages are sent
  * once more.  Where they are read, the handler of the send sets it, else the submitter.  Whoever of them
  * comes last goes on to complete, so that no request is completed whose pages are still being posted or
@@ -112,6 +115,25 @@ void rtrs_clt_req_step(struct rtrs_clt_req *req, int step)
 
 	if ((state & RTRS_REQ_ALL_DONE) == RTRS_REQ_ALL_DONE)
 		rtrs_clt_req_done(req);
+}
+
+/**
+ * rtrs_clt_req_responded() - the answer to a request is stored in it
+ * @req: the request
+ * @state: its state after it was CLAIMED
+ *
+ * Context: completion handler, whose claim that was.
+ */
+void rtrs_clt_req_responded(struct rtrs_clt_req *req, int state)
+{
+	state |= RTRS_REQ_RESPONDED;
+	if (unlikely((state & RTRS_REQ_ALL_DONE) != RTRS_REQ_ALL_DONE)) {
+		rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
+		return;
+	}
+	/* Nobody else takes a step any more. */
+	atomic_set(&req->state, state);
+	rtrs_clt_req_done(req);
 }
 
 /**

@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/bitmap.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/uio.h>
 #include <rdma/rtrs-nl.h>
@@ -64,10 +65,12 @@ static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtr
 
 static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 {
-	if (!req->data_len || req->bounced)
+	if (!req->data_len)
 		return 0;
 	if (unlikely(!req->sg_cnt))
 		return -EINVAL;
+	if (req->bounced)
+		return 0;
 	if (fault_here(dma_map))
 		return -EINVAL;
 	req->nents = ib_dma_map_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
@@ -132,6 +135,15 @@ static void rtrs_clt_count_sent(struct rtrs_clt_path *path, const struct rtrs_cl
 			      rtrs_clt_elapsed_ms(io->start_ns));
 }
 
+/* Expect no answer to what was not posted.  False: a server that makes answers up has answered it already. */
+static bool rtrs_clt_req_withdraw(struct rtrs_clt_req *req)
+{
+	int waits = RTRS_REQ_WAITS_ON(req->conn->conn.cid);
+	int state = atomic_cmpxchg(&req->state, waits, RTRS_REQ_BUSY);
+
+	return state == waits || state == RTRS_REQ_BUSY;
+}
+
 /*
  * Send on one path.  RCU read section with the path seen CONNECTED in it: the path's worker waits for a
  * grace period before it takes anything away.
@@ -168,12 +180,17 @@ static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const st
 	return 0;
 
 err_unmap:
+	if (unlikely(!rtrs_clt_req_withdraw(req))) {
+		/* With the path it goes to another one, or fails. */
+		rtrs_clt_path_error(path, -EPROTO);
+		return 0;
+	}
 	/* Never seen by the server: its number is the next one's. */
 	req->seq--;
 	rtrs_clt_mp_answered(req, false);
 	atomic_dec(&path->inflight);
 	rtrs_clt_req_unmap(req);
-	if (ret != -EAGAIN && ret != -EINVAL) {
+	if (ret != -EAGAIN && ret != -EMSGSIZE && ret != -EINVAL) {
 		/* As any request on a path that is lost. */
 		rtrs_clt_path_error(path, ret);
 		ret = -ECONNABORTED;
@@ -203,6 +220,23 @@ static __always_inline int rtrs_clt_send(struct rtrs_clt_sess *sess, const struc
 			break;
 	}
 	rcu_read_unlock();
+	return ret;
+}
+
+/*
+ * Send what another path has lost.  A send queue that is full gets room, or its path is lost too.
+ * Return: 0 or why no path takes it.
+ */
+static int rtrs_clt_send_again(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *io)
+{
+	int ret = -ECONNABORTED;
+
+	while (!READ_ONCE(sess->closing)) {
+		ret = rtrs_clt_send(sess, io);
+		if (ret != -EAGAIN)
+			break;
+		usleep_range(500, 1000);
+	}
 	return ret;
 }
 
@@ -245,7 +279,7 @@ static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 	rtrs_clt_req_unmap(req);
 	rtrs_clt_count_done(req, false);
 	atomic_set_release(&req->state, 0);
-	if (send && !READ_ONCE(sess->closing) && !rtrs_clt_send(sess, &io))
+	if (send && !rtrs_clt_send_again(sess, &io))
 		return true;
 	rtrs_clt_req_fail(req);
 	io.conf_fn(io.priv, -ECONNABORTED);
@@ -306,7 +340,7 @@ static bool rtrs_clt_finish_answered(struct rtrs_clt_path *path)
 	for (slot = 0; slot < path->sess->queue_depth; slot++) {
 		req = &path->reqs[slot];
 		state = atomic_read_acquire(&req->state);
-		if (state & RTRS_REQ_RESPONDED)
+		if ((state & RTRS_REQ_POSTED) && (state & RTRS_REQ_RESPONDED))
 			rtrs_clt_req_finish(req, req->error);
 		else if (state)
 			owed = true;

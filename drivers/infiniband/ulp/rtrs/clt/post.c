@@ -48,6 +48,14 @@ static int rtrs_clt_gather(struct rtrs_clt_req *req, struct ib_sge *sge)
 	return left ? -EINVAL : nr;
 }
 
+/* Is it longer than what fits a region of this path, whichever pages it has?  Another path's may be longer. */
+static bool rtrs_clt_exceeds_region(const struct rtrs_clt_req *req)
+{
+	u32 pages = req->path->mr_pages;
+
+	return req->nents >= pages || req->data_len > (size_t)(pages - 1) * SZ_4K;
+}
+
 /* Register the pages; LOCAL_INV of a previous, local-only mapping goes in front. */
 static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain, int access)
 {
@@ -60,6 +68,8 @@ static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *ch
 		inv = rtrs_mr_inv_wr(req->mr, cqe);
 	}
 	ret = rtrs_mr_map(req->mr, req->sg, req->nents, access, cqe);
+	if (unlikely(ret == -EINVAL) && rtrs_clt_exceeds_region(req))
+		ret = -EMSGSIZE;
 	if (likely(!ret) && unlikely(req->mr->mr->length < req->data_len)) {
 		rtrs_mr_unmap(req->mr, inv);
 		ret = -EINVAL;
@@ -132,6 +142,7 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
 		*hdr_len = rtrs_clt_put_read(req);
 		return 0;
 	}
+	req->invs_before = READ_ONCE(req->conn->nr_invs);
 	ret = rtrs_clt_register(req, chain, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	if (unlikely(ret))
 		return ret;
@@ -145,8 +156,8 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
  * @req: the request, BUSY, with its data mapped
  *
  * Context: any; its submitter.
- * Return: 0; or nothing was posted: -EAGAIN send queue full, -EINVAL pages that cannot be registered, or an
- * error of the device, after which the path can only be closed.
+ * Return: 0; or nothing was posted: -EAGAIN send queue full, -EMSGSIZE more pages than this path can register,
+ * -EINVAL pages that cannot be registered, or an error of the device, after which the path can only be closed.
  */
 int rtrs_clt_post_request(struct rtrs_clt_req *req)
 {
@@ -185,8 +196,10 @@ int rtrs_clt_post_request(struct rtrs_clt_req *req)
 		.remote_addr = req->dir == WRITE ? rbuf->addr : rbuf->addr + off,
 		.rkey = rbuf->rkey,
 	};
+	rtrs_clt_req_expect(req);
 	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
 	if (unlikely(ret) && chain.nr > 1)
 		rtrs_mr_unmap(req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
-	return ret;
+	/* Of the device's, not of the pages'. */
+	return unlikely(ret == -EINVAL) ? -EIO : ret;
 }

@@ -2,7 +2,7 @@
 /*
  * What a server sends: responses, heartbeats, answers to fences (protocol sections 6 and 8).
  *
- * Ownership: a request that is answered belongs to whoever makes its last step (io.c), from the step
+ * Ownership: a request that is answered belongs to whoever makes its last step (done.c), from the step
  * RESPONDED on no longer to the handler here.
  *
  * Errors: whatever a server can send wrong breaks the path, with one message; it never completes a
@@ -33,30 +33,32 @@ static struct rtrs_clt_req *rtrs_clt_claim(struct rtrs_clt_conn *cc, u32 slot, i
 		return NULL;
 	}
 	req = &path->reqs[slot];
-	state = atomic_read_acquire(&req->state);
-	if (unlikely(!(state & RTRS_REQ_BUSY) || (state & RTRS_REQ_RESPONDED) ||
-		     req->conn != cc)) {
-		rtrs_clt_path_err_rl(path, "server answers slot %u on connection %u, where no request waits\n",
-				     slot, cc->conn.cid);
-		return NULL;
-	}
+	state = atomic_read(&req->state);
+	do {
+		if (unlikely((state & ~(RTRS_REQ_POSTED | RTRS_REQ_SENT)) != RTRS_REQ_WAITS_ON(cc->conn.cid))) {
+			rtrs_clt_path_err_rl(path, "server answers slot %u on connection %u, where no request waits\n",
+					     slot, cc->conn.cid);
+			return NULL;
+		}
+		*claimed = state | RTRS_REQ_CLAIMED;
+	} while (!atomic_try_cmpxchg_acquire(&req->state, &state, *claimed));
 	return req;
 }
 
-static void rtrs_clt_req_answered(struct rtrs_clt_req *req, int error)
+static void rtrs_clt_req_answered(struct rtrs_clt_req *req, int error, int claimed)
 {
 	struct rtrs_clt_conn *cc = req->conn;
 
 	/* This one says that no path is left, and only this side can. */
 	req->error = error == -ECONNABORTED ? -EIO : error;
-	/* A claim to have invalidated is believed only if the invalidation was seen. */
-	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr->mr->rkey;
+	/* A claim to have invalidated is believed only if the invalidation was seen, since the request was there. */
+	req->invalidated = cc->inv_rkey && cc->inv_rkey == req->mr->mr->rkey && cc->nr_invs != req->invs_before;
 	cc->inv_rkey = 0;
 	req->srv_time = cc->srv_time;
 	cc->srv_time = 0;
 	trace_rtrs_clt_req_answered(RTRS_CLT_REQ_IDS(req), error);
 
-	rtrs_clt_req_step(req, RTRS_REQ_RESPONDED);
+	rtrs_clt_req_responded(req, claimed);
 }
 
 static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_wc *wc,
@@ -64,11 +66,11 @@ static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_
 {
 	struct rtrs_clt_path *path = cc->path;
 	struct rtrs_clt_req *req;
+	int error, claimed;
 	u32 slot, rkey;
-	int error;
 
 	rtrs_imm_io_rsp_decode(imm, &slot, &error);
-	req = rtrs_clt_rsp_req(cc, slot);
+	req = rtrs_clt_claim(cc, slot, &claimed);
 	if (unlikely(!req))
 		return -EPROTO;
 	if (msg) {
@@ -79,7 +81,7 @@ static int rtrs_clt_response(struct rtrs_clt_conn *cc, u32 imm, const struct ib_
 		}
 		path->rbufs[slot].rkey = rkey;
 	}
-	rtrs_clt_req_answered(req, error);
+	rtrs_clt_req_answered(req, error, claimed);
 	return 0;
 }
 
@@ -88,13 +90,14 @@ static int rtrs_clt_responses(struct rtrs_clt_conn *cc, u32 imm)
 {
 	struct rtrs_clt_req *req;
 	u32 slot, others;
+	int claimed;
 
 	rtrs_imm_io_rsp_many_decode(imm, cc->path->sess->mem_bits, &slot, &others);
 	for (;;) {
-		req = rtrs_clt_rsp_req(cc, slot);
+		req = rtrs_clt_claim(cc, slot, &claimed);
 		if (unlikely(!req))
 			return -EPROTO;
-		rtrs_clt_req_answered(req, 0);
+		rtrs_clt_req_answered(req, 0, claimed);
 		if (!others)
 			return 0;
 		slot += __ffs(others) + 1;
@@ -183,6 +186,7 @@ static int rtrs_clt_received(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 		return rtrs_clt_imm(cc, wc, msg);
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
 		cc->inv_rkey = wc->ex.invalidate_rkey;
+		WRITE_ONCE(cc->nr_invs, cc->nr_invs + 1);
 		return 0;
 	}
 	rtrs_clt_path_err_rl(cc->path, "unexpected message of %u bytes on connection %u\n",
