@@ -575,8 +575,11 @@ path_pair() {
 # path_cut <n>: silent black hole, both ways; all links stay up
 path_cut() {
 	topo_is_ours
-	tc qdisc replace dev "cp$1" root netem loss 100% limit 100000 &&
-	tc qdisc replace dev "sp$1" root netem loss 100% limit 100000
+	# Both ways at once, however slowly this shell is served.
+	tc -batch - <<-END
+	qdisc replace dev cp$1 root netem loss 100% limit 100000
+	qdisc replace dev sp$1 root netem loss 100% limit 100000
+	END
 }
 
 # path_netem <n> <netem parameter>...: each way, as "delay 10ms" or "rate 10mbit"
