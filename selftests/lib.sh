@@ -574,12 +574,7 @@ path_pair() {
 
 # path_cut <n>: silent black hole, both ways; all links stay up
 path_cut() {
-	topo_is_ours
-	# Both ways at once, however slowly this shell is served.
-	tc -batch - <<-END
-	qdisc replace dev cp$1 root netem loss 100% limit 100000
-	qdisc replace dev sp$1 root netem loss 100% limit 100000
-	END
+	path_netem "$1" loss 100%
 }
 
 # path_netem <n> <netem parameter>...: each way, as "delay 10ms" or "rate 10mbit"
@@ -587,8 +582,11 @@ path_netem() {
 	local net="$1"
 	shift
 	topo_is_ours
-	tc qdisc replace dev "cp$net" root netem "$@" limit 100000 &&
-	tc qdisc replace dev "sp$net" root netem "$@" limit 100000
+	# Both ways at once, however slowly this shell is served.
+	tc -batch - <<-END
+	qdisc replace dev cp$net root netem $* limit 100000
+	qdisc replace dev sp$net root netem $* limit 100000
+	END
 }
 
 # path_heal <n>: undo path_cut and path_netem

@@ -50,7 +50,7 @@ alternate() {
 
 # written <pid>: whoever writes to an attribute has come to the end
 written() {
-	! kill -0 "$1" 2>/dev/null
+	! child_runs "$1"
 }
 
 # Somebody connects the path again before who disconnects it has seen the last of its queue pairs.
