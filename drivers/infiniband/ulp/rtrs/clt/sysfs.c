@@ -236,6 +236,7 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 	do {
 		rtrs_clt_path_close(path);
 	} while (!rtrs_clt_path_event(path, RTRS_CLT_EV_REMOVE));
+	/* Connected and closed once more it may have left a link that nobody has waited for. */
 	wait_event(path->state_wq, !atomic_read(&path->links));
 	mutex_lock(&path->name_mutex);
 	published = path->published;
@@ -486,8 +487,7 @@ int rtrs_clt_sess_publish(struct rtrs_clt_sess *sess)
 	mutex_lock(&sess->paths_mutex);
 	paths = rcu_dereference_protected(sess->paths, lockdep_is_held(&sess->paths_mutex));
 	for (i = 0; i < paths->nr && !ret; i++)
-		if (!paths->path[i]->published)
-			ret = rtrs_clt_path_publish(paths->path[i]);
+		ret = rtrs_clt_path_publish(paths->path[i]);
 	mutex_unlock(&sess->paths_mutex);
 	return ret;
 }
