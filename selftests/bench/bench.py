@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Instructions per I/O of this transport and of others, on one deterministic machine.
 
-For each contender and network MTU a VM boots with one virtual CPU on which an instruction takes
-a nanosecond; client and server both live in it (guest.sh), and a plugin of QEMU counts what runs
+For each contender a VM boots with one virtual CPU on which an instruction takes a nanosecond; client and
+server both live in it (guest.sh), on a network of each MTU in turn, and a plugin of QEMU counts what runs
 where (plugin.c). Each load runs with n I/Os and with 2n; the difference is what n cost. After
 that timing.py has the same contenders take turns in one VM, by the clock on the wall. See
 Documentation/performance.rst.
@@ -31,6 +31,8 @@ from contenders import BOOT_TIMEOUT, CONTENDERS, DISK_MB, LOADS, add_stock, chos
 
 MTUS = [1500, 9000]
 ROUNDS = 5
+# Of a run with all contenders, from its begin to its end, where its rounds are more than timing.MIN_ROUNDS.
+MINUTES = 28
 MIN_MTU = 1280          # of IPv6, which lib.sh configures
 MEMORY = "1024M"
 
@@ -42,7 +44,17 @@ class Guest(counted.Guest):
         super().__init__(vm)
         self.contender = contender
         self.options = []       # words for the floor
-        self.device = self.sh(f"bench_up {mtu} {DISK_MB} {contender.how}").splitlines()[-1]
+        self.sh(f"bench_disk {DISK_MB}")
+        self.up(mtu)
+
+    def up(self, mtu):
+        """On a network of this MTU."""
+        self.device = self.sh(f"bench_net {mtu} && bench_{self.contender.how}").splitlines()[-1]
+
+    def down(self):
+        """What up() did is undone; modules will be elsewhere when they are loaded again."""
+        self.sh(f"bench_down {self.contender.how} && bench_net_down")
+        self.forget_symbols()
 
     def once(self, load, ios):
         """What so many I/Os took, and by function."""
@@ -63,10 +75,9 @@ class Bench:
 
     def __init__(self, rig, options):
         self.rig, self.options = rig, options
-        self.jobs = [(contender, mtu) for mtu in options.mtus for contender in options.contenders
-                     if loads_of(contender, options.loads)]
+        self.contenders = [item for item in options.contenders if loads_of(item, options.loads)]
         self.counter = counted.Counter(rig.dir)
-        self.systems = {kind: self.system(kind) for kind in {job[0].modules for job in self.jobs}}
+        self.systems = {kind: self.system(kind) for kind in {item.modules for item in self.contenders}}
         self.done, self.errors = {}, []
         self.source = output("git", "-C", vmlib.TOP, "describe", "--always", "--dirty")
         self.start = time.monotonic()
@@ -92,36 +103,43 @@ class Bench:
         with vm.booted(BOOT_TIMEOUT):
             yield vm
 
-    def job(self, contender, mtu):
+    def job(self, contender):
         """All loads on one contender, in a VM of its own."""
-        with self.booted(f"{contender.name}-{mtu}", contender.modules, mem=MEMORY) as vm:
-            guest = Guest(vm, contender, mtu)
-            for load in loads_of(contender, self.options.loads):
-                row = {"contender": contender.name, "mtu": mtu, **guest.measure(load)}
-                self.done.setdefault((contender, mtu), []).append(row)
-                self.say(f"{vm.name}: {load.name}: {row['instructions'] / 1000:.1f} thousand instructions per I/O")
+        with self.booted(contender.name, contender.modules, mem=MEMORY) as vm:
+            guest = None
+            for mtu in self.options.mtus:
+                if guest:
+                    guest.down()
+                    guest.up(mtu)
+                else:
+                    guest = Guest(vm, contender, mtu)
+                for load in loads_of(contender, self.options.loads):
+                    row = {"contender": contender.name, "mtu": mtu, **guest.measure(load)}
+                    self.done.setdefault((mtu, contender), []).append(row)
+                    self.say(f"{contender.name}, MTU {mtu}: {load.name}: "
+                             f"{row['instructions'] / 1000:.1f} thousand instructions per I/O")
 
     def run(self):
         with concurrent.futures.ThreadPoolExecutor(self.options.vms) as pool:
-            waits = {pool.submit(self.job, *job): job for job in self.jobs}
+            waits = {pool.submit(self.job, item): item for item in self.contenders}
             try:
                 for wait in concurrent.futures.as_completed(waits):
-                    self.ended(wait, *waits[wait])
+                    self.ended(wait, waits[wait])
             except KeyboardInterrupt:
                 self.errors.append("interrupted")
                 pool.shutdown(wait=False, cancel_futures=True)
                 self.rig.close()
 
-    def ended(self, wait, contender, mtu):
+    def ended(self, wait, contender):
         try:
             wait.result()
         except (vmlib.Error, OSError, ValueError, subprocess.SubprocessError) as error:
-            self.errors.append(f"{contender.name}, MTU {mtu}: {error}")
+            self.errors.append(f"{contender.name}: {error}")
             self.say(self.errors[-1])
 
     def rows(self):
         """In the order of the tables, not that of the VMs' ends."""
-        return [row for job in self.jobs for row in self.done.get(job, [])]
+        return [row for mtu in self.options.mtus for item in self.contenders for row in self.done.get((mtu, item), [])]
 
     def results(self):
         return {"format": figures.FORMAT,
@@ -177,16 +195,19 @@ def parse_args(args=None):
     parser.add_argument("--no-build", action="store_true", help="take the modules as they are")
     parser.add_argument("--no-count", action="store_true", help="only by the clock")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N",
-                        help=f"how often each contender has its turn by the clock (default: {ROUNDS}; 0: not at all)")
+                        help=f"how often each contender has its turn by the clock, at most (default: {ROUNDS}; 0: not at "
+                             f"all); from round {timing.MIN_ROUNDS} on only where it ends within --minutes")
+    parser.add_argument("--minutes", type=float, default=MINUTES, metavar="M",
+                        help=f"how long all may take (default: {MINUTES})")
     return parser.parse_args(args)
 
 
-def timed(options):
-    """(rows, errors) by the clock on the wall."""
+def timed(options, end):
+    """(rows, errors) by the clock on the wall, over at about `end` of time.monotonic()."""
     if not options.rounds:
         return [], []
     with vmlib.Rig(options.kver) as rig:
-        run = timing.Timing(rig, options)
+        run = timing.Timing(rig, options, end)
         run.run()
         return run.rows(), run.errors
 
@@ -202,7 +223,7 @@ def write(results):
 
 
 def main():
-    options = parse_args()
+    options, begin = parse_args(), time.monotonic()
     # Settings of a make that called this are not meant for those called here.
     for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "TESTS", "KVER"):
         os.environ.pop(name, None)
@@ -215,7 +236,7 @@ def main():
             if not options.no_count:
                 bench.run()
             results = bench.results()
-        results["timing"], errors = timed(options)
+        results["timing"], errors = timed(options, begin + 60 * options.minutes)
         results["errors"] += errors
     except subprocess.CalledProcessError as error:
         print(f"bench: failed: {' '.join(map(str, error.cmd))}", file=sys.stderr)

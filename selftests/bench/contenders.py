@@ -58,9 +58,11 @@ STOCK_TOOLS = ["nbd-server", "nbd-client"]
 
 def loads_of(contender, loads):
     """Without a block device a run is of reads or of writes, in one stream, and nobody cuts what is too long. What
-    is for large requests has these only."""
+    is for large requests has these only; who looks, and where, makes no difference to them, as they are the network's."""
     if contender.name == "rnbd-n-1m":
         return [load for load in loads if load.bs >= LARGE_BYTES]
+    if contender in TIMED:
+        return [load for load in loads if load.bs < LARGE_BYTES]
     most = {"floor": max(load.bs for load in LOADS), "rtrs-n": PERF_MAX_BYTES}.get(contender.name)
     return [load for load in loads if not most or (load.jobs == load.batch == 1 and load.bs <= most)]
 

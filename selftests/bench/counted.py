@@ -49,6 +49,10 @@ class Guest:
     def symbols(self):
         return symbols.Symbols(self.vm.run("cat /proc/kallsyms", self.TIMEOUT, check=True).out)
 
+    def forget_symbols(self):
+        """Modules come and go."""
+        self.__dict__.pop("symbols", None)
+
     def count(self, command):
         """What a command said, and the instructions of what it had counted, by function."""
         counts = counts_of(self.vm)

@@ -5,9 +5,11 @@
 # the same for all, one contender on them, measurements.
 #
 #	LIB_ONLY=1; . /selftests/lib.sh; . /selftests/bench/guest.sh
-#	bench_up 1500 64 rnbd always_invalidate=N		# prints the device
+#	bench_disk 64 && bench_net 1500
+#	bench_rnbd always_invalidate=N				# prints the device
 #	bench_measure /dev/rnbd0 randread 4096 1 2000 1 1	# prints "<nanoseconds> <packets> <switches>"
 #	bench_down rnbd						# as before bench_rnbd; network and disk stay
+#	bench_net_down
 
 BENCH_CLIENT=10.1.0.1
 BENCH_SERVER=10.1.0.2
@@ -35,11 +37,10 @@ bench_disk() {
 	dd if=/dev/urandom of=/dev/ram0 bs=1M count="$1" oflag=direct status=none
 }
 
-# bench_up <mtu> <MB> <contender> [<argument>...]: prints the block device to measure
-bench_up() {
-	local mtu="$1" mb="$2" how="$3"
-	shift 3
-	bench_net "$mtu" && bench_disk "$mb" && "bench_$how" "$@"
+# bench_net_down: as before bench_net, whose one network it was
+bench_net_down() {
+	lib_topo_nr=1
+	topo_down
 }
 
 # bench_rnbd [<parameter of rtrs-server>...]: ours or mainline's, whichever this VM has
@@ -138,7 +139,7 @@ pid_gone() {
 	[ ! -d "/proc/$1" ]
 }
 
-# bench_down <contender>: undo what it did
+# bench_down <contender> [<argument>...]: undo what it did
 bench_down() {
 	case "$1" in
 	rnbd | rnbd_both | mainline) rtrs_unload ;;
@@ -151,15 +152,27 @@ bench_floor() {
 	modprobe rtrs-floor && echo floor
 }
 
+bench_floor_down() {
+	rmmod rtrs-floor
+}
+
 # bench_perf [<parameter of rtrs-server>...]: the transport without a block device
 bench_perf() {
 	modprobe rtrs-server "$@" && modprobe -a rtrs-perf-server rtrs-perf-client &&
 	echo "sessname=bench path=$(path_pair 1)" >"$DEBUGFS/rtrs-perf-client/session" && echo perf
 }
 
+bench_perf_down() {
+	echo 1 >"$DEBUGFS/rtrs-perf-client/close" && module_gone rtrs-perf-client rtrs-perf-server && rtrs_unload
+}
+
 # bench_nothing: the RAM disk, here
 bench_nothing() {
 	echo /dev/ram0
+}
+
+bench_nothing_down() {
+	:
 }
 
 # bench_counters: packets so far, context switches so far

@@ -9,11 +9,13 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "vm"))
 import contenders
+import document
 import figures
 import report
 import scale
 import switches
 import symbols
+import timing
 
 
 def row(contender, load, instructions, mtu=1500):
@@ -232,6 +234,27 @@ Totals:
                          ["ours", "another", "path", "2.00", "0.50", "1.0", "2.0", "3.0", "4.0"])
 
 
+class Document(unittest.TestCase):
+    def test_a_table_takes_the_place_of_the_one_that_begins_as_it(self):
+        known = document.tables("head a  b\none     1\ntwo     2\n\nother:\nx")
+        text, found = document.replaced("A text\n::\n\n\thead   a b\n\told    7\n\n\tkept:\n\ty\n\nhead a b\n", known)
+        self.assertEqual(text, "A text\n::\n\n\thead a  b\n\tone     1\n\ttwo     2\n\n\tkept:\n\ty\n\nhead a b\n")
+        self.assertEqual(found, ["head a b"])
+
+    def test_by_whose_instructions_they_are(self):
+        rows = [{**row("floor", load, 3000, mtu), "own": 1000, "modules": {"kernel": 1500, "rtrs_floor": 1000, "ib_core": 500}}
+                for load in ("read-4k-qd1", "read-4k-qd32-by16", "mixed-16k-4jobs") for mtu in (1500, 9000)]
+        table, = document.whose(rows)
+        self.assertEqual([line.split() for line in table.splitlines()],
+                         [["read-4k-qd1:"], ["contender", *report.PARTS],
+                          ["floor", "1.0", "0.0", "0.5", "0.0", "1.5", "0.0"]])
+
+    def test_pages_have_the_tables_of_contenders_that_are_measured(self):
+        page = document.PAGES[0].read_text(encoding="utf-8")
+        rows = [row("floor", "read-4k-qd1", 1000)]
+        self.assertEqual(len(document.replaced(page, document.tables(figures.text(rows, [])))[1]), len(figures.QUANTITIES))
+
+
 class Contenders(unittest.TestCase):
     def test_by_the_clock_only_what_is_elsewhere(self):
         names = [item.name for item in contenders.timed(contenders.CONTENDERS)]
@@ -245,6 +268,28 @@ class Contenders(unittest.TestCase):
         self.assertEqual(names["rnbd-n-1m"], [load.name for load in contenders.LOADS if load.bs >= 131072])
         self.assertEqual(names["rnbd-n"], [load.name for load in contenders.LOADS])
         self.assertEqual(contenders.loads_of(by_name["rnbd-n-1m"], contenders.LOADS[:4]), [])
+        self.assertEqual([load.name for load in contenders.loads_of(contenders.TIMED[0], contenders.LOADS)],
+                         [load.name for load in contenders.LOADS if load.bs < 131072])
+
+
+class Rounds(unittest.TestCase):
+    @staticmethod
+    def number(most, took, end):
+        """How many rounds there are that take so long."""
+        number, now, last = 0, 1000, 0
+        while timing.another(number, most, now, last, end):
+            number, now, last = number + 1, now + took, now
+        return number
+
+    def test_as_many_as_are_wanted_where_there_is_time(self):
+        self.assertEqual(self.number(5, 100, 1500), 5)
+
+    def test_only_what_ends_in_time(self):
+        self.assertEqual(self.number(5, 100, 1499), 4)
+
+    def test_enough_for_a_median_however_long_they_take(self):
+        self.assertEqual(self.number(5, 100, 1001), 3)
+        self.assertEqual(self.number(2, 100, 1001), 2)
 
 
 class Tags(html.parser.HTMLParser):
