@@ -45,10 +45,10 @@ LOADS = [
     Load("write-4k-qd32", "randwrite", 4096, 32, 3000),
     Load("read-4k-qd32-by16", "randread", 4096, 32, 3000, batch=16),
     Load("mixed-16k-4jobs", "randrw", 16384, 8, 1600, 4),
-    Load("seqread-128k-qd4", "read", 131072, 4, 200),
-    Load("seqwrite-128k-qd4", "write", 131072, 4, 200),
-    Load("seqread-1m-qd4", "read", 1048576, 4, 40),
-    Load("seqwrite-1m-qd4", "write", 1048576, 4, 40),
+    Load("seqread-128k-qd4", "read", 131072, 4, 100),
+    Load("seqwrite-128k-qd4", "write", 131072, 4, 100),
+    Load("seqread-1m-qd4", "read", 1048576, 4, 20),
+    Load("seqwrite-1m-qd4", "write", 1048576, 4, 20),
 ]
 DISK_MB, BOOT_TIMEOUT = 64, 600
 # What the contenders named stock are, of the kernel and of the host.
