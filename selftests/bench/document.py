@@ -75,13 +75,15 @@ def main():
     if not known:
         print(f"document: {source}: none of {', '.join(TEXTS)}", file=sys.stderr)
         return 1
-    missing = set(known)
+    there = set()
     for page in PAGES:
         text, found = replaced(page.read_text(encoding="utf-8"), known)
         page.write_text(text, encoding="utf-8")
-        missing -= set(found)
+        there.update(found)
         print(f"{page.name}: {len(found)} tables")
-    for table in sorted(missing):
+    # What a switch does with always_invalidate=Y is told apart only where it does nothing without.
+    missing = [table for table in known if table not in there and re.sub("^rnbd-y", "rnbd-n", table) not in there]
+    for table in missing:
         print(f"document: no page has a table {table}", file=sys.stderr)
     return bool(missing)
 
