@@ -103,7 +103,7 @@ check "paths come back" paths_back
 read_ends
 check_eq "and the read is served" "$read_status" 0
 check "soon" took 2000 10000
-must load_start "$dev" 12
+must load_start "$dev" 8
 check "under load: it moves" ios_grow test 1 50
 check "under load: all paths go" no_path
 sleep 3		# no request may end meanwhile
@@ -113,7 +113,7 @@ check "under load: it goes on" ios_grow test 1 50
 load_wait
 check "under load: no I/O failed, all data are right" load_succeeded
 check "under load: the longest request is the time without a path" [ "$(load_max_ms)" -ge 3000 ]
-must load_start "$dev" 12
+must load_start "$dev" 8
 must ios_grow test 1 50
 must module_gone rnbd-server
 check "server gone: noticed" wait_for 15 dev_is "$dev" closed

@@ -5,7 +5,7 @@
 # the other's network swallows everything. The first one is back soon, and leads to another session of the server.
 # Requests wait until the client has noticed the rest; none fails, and none goes where it is not meant to.
 #
-# vm: smp=1 timeout=300 tier=test also=6.12-debug
+# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -56,7 +56,7 @@ check "idle: the loss of path 1 was noticed" path_is test 1 disconnected
 check "idle: the disk was opened again" kmsg_has "${dev##*/}: open again"
 healed idle
 
-load_start "$dev" 40
+load_start "$dev" 6
 must ios_grow test 1 50
 must ios_grow test 2 50
 forget busy
