@@ -38,23 +38,22 @@ MEMORY = "1024M"
 
 
 class Guest(counted.Guest):
-    """A VM with a contender up."""
+    """A VM for a contender, which is up from the first use() on."""
 
-    def __init__(self, vm, contender, mtu):
+    def __init__(self, vm, contender):
         super().__init__(vm)
         self.contender = contender
+        self.device = None
         self.options = []       # words for the floor
         self.sh(f"bench_disk {DISK_MB}")
-        self.up(mtu)
 
-    def up(self, mtu):
-        """On a network of this MTU."""
+    def use(self, mtu):
+        """A network of this MTU, and that of the last call no more."""
+        if self.device:
+            self.sh(f"bench_down {self.contender.how} && bench_net_down")
+            # Modules will be elsewhere when they are loaded again.
+            self.forget_symbols()
         self.device = self.sh(f"bench_net {mtu} && bench_{self.contender.how}").splitlines()[-1]
-
-    def down(self):
-        """What up() did is undone; modules will be elsewhere when they are loaded again."""
-        self.sh(f"bench_down {self.contender.how} && bench_net_down")
-        self.forget_symbols()
 
     def once(self, load, ios):
         """What so many I/Os took, and by function."""
@@ -106,13 +105,9 @@ class Bench:
     def job(self, contender):
         """All loads on one contender, in a VM of its own."""
         with self.booted(contender.name, contender.modules, mem=MEMORY) as vm:
-            guest = None
+            guest = Guest(vm, contender)
             for mtu in self.options.mtus:
-                if guest:
-                    guest.down()
-                    guest.up(mtu)
-                else:
-                    guest = Guest(vm, contender, mtu)
+                guest.use(mtu)
                 for load in loads_of(contender, self.options.loads):
                     row = {"contender": contender.name, "mtu": mtu, **guest.measure(load)}
                     self.done.setdefault((mtu, contender), []).append(row)
@@ -196,7 +191,7 @@ def parse_args(args=None):
     parser.add_argument("--no-count", action="store_true", help="only by the clock")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N",
                         help=f"how often each contender has its turn by the clock, at most (default: {ROUNDS}; 0: not at "
-                             f"all); from round {timing.MIN_ROUNDS} on only where it ends within --minutes")
+                             f"all); more than {timing.MIN_ROUNDS} times only where that ends within --minutes")
     parser.add_argument("--minutes", type=float, default=MINUTES, metavar="M",
                         help=f"how long all may take (default: {MINUTES})")
     return parser.parse_args(args)

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Put the last figures into the documentation.
 
-  document.py [build/bench]
-
 A table there is told by its first line, which holds no figure. So each paragraph of literal text of
 Documentation/performance.rst and of the RDMA tutorial that begins as a table of results.json, switches.json
 or scale.json becomes that table; a file that is not there changes nothing. What the text says of figures, and
 of the run they are of, is for whoever calls this to read again.
 """
 
+import argparse
 import json
 import pathlib
 import re
@@ -67,7 +66,10 @@ def replaced(page, known):
 
 
 def main():
-    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/bench")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("source", nargs="?", type=pathlib.Path, default=scale.RESULTS.parent,
+                        help="directory with " + ", ".join(TEXTS) + ", or some of them (default: %(default)s)")
+    source = parser.parse_args().source
     known = {}
     for file, text in TEXTS.items():
         if (source / file).exists():

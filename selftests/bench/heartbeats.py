@@ -26,7 +26,8 @@ def compared(rig):
     bed = bench.Bench(rig, bench.parse_args(["--contenders", contender.name, "--no-build"]))
     found = {}
     with bed.booted("heartbeats", contender.modules, mem=bench.MEMORY) as vm:
-        guest = bench.Guest(vm, contender, 1500)
+        guest = bench.Guest(vm, contender)
+        guest.use(1500)
         for interval in [LONGEST_MS] + INTERVALS_MS:
             # The beats of the interval before are over by then.
             guest.sh(f"echo {interval} >$CLT_CLASS/bench/hb_interval_ms && sleep 12")

@@ -137,7 +137,8 @@ class Switches:
     def job(self, contender):
         """All settings of one contender, in a VM of its own."""
         with self.bench.booted(f"switches-{contender.name}", contender.modules, mem=bench.MEMORY) as vm:
-            guest = bench.Guest(vm, contender, MTU)
+            guest = bench.Guest(vm, contender)
+            guest.use(MTU)
             for setting in in_order(SETTINGS[contender.name]):
                 self.measure(guest, contender.name, setting)
                 self.write()

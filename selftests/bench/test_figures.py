@@ -276,9 +276,9 @@ class Rounds(unittest.TestCase):
     @staticmethod
     def number(most, took, end):
         """How many rounds there are that take so long."""
-        number, now, last = 0, 1000, 0
-        while timing.another(number, most, now, last, end):
-            number, now, last = number + 1, now + took, now
+        number = 0
+        while timing.another(number, most, took, end - 1000 - number * took):
+            number += 1
         return number
 
     def test_as_many_as_are_wanted_where_there_is_time(self):

@@ -23,10 +23,10 @@ TIMEOUT = 120
 MIN_ROUNDS = 3
 
 
-def another(number, most, now, last, end):
-    """Whether a round is to follow the first `number` of them, of which the last one took from `last` until `now`: a
-    round is as long as the one before. All three in seconds of one clock."""
-    return number < min(most, MIN_ROUNDS) or (number < most and now + (now - last) <= end)
+def another(number, most, took, left):
+    """Whether a round is to follow the first `number` of them, of which the last one took so many seconds: as long as
+    that the next one takes, of what is left."""
+    return number < min(most, MIN_ROUNDS) or (number < most and took <= left)
 
 
 class Timing:
@@ -70,12 +70,13 @@ class Timing:
         vm = self.rig.vm(f"timing-{mtu}", smp=PROCESSORS, mem=MEMORY, start=False, system=self.system())
         with vm.booted(BOOT_TIMEOUT):
             self.prepare(vm, mtu)
-            number, now, last = 0, time.monotonic(), 0
-            while another(number, self.options.rounds, now, last, self.end):
+            number, took = 0, 0
+            while another(number, self.options.rounds, took, self.end - time.monotonic()):
+                begin = time.monotonic()
                 # Nobody always comes after the same one.
                 for contender in self.contenders if number % 2 else self.contenders[::-1]:
                     self.turn(vm, contender, mtu)
-                number, now, last = number + 1, time.monotonic(), now
+                number, took = number + 1, time.monotonic() - begin
                 print(f"round {number} of at most {self.options.rounds} by the clock, MTU {mtu}", flush=True)
 
     def run(self):
