@@ -70,16 +70,21 @@ clt_open() {
 
 # clt_chunks <path>: from clt_info, into variables <path>_addr_<slot> and <path>_key_<slot>
 clt_chunks() {
-	local slot=0 nr at=8 addr key len
+	local slot=0 nr at=8 desc rest addr key len
 	nr=$(le_at "$clt_info" 2 2)
 	while [ "$nr" -gt 0 ]; do
-		addr=$(swab "$(hex_at "$clt_info" $at 8)")
-		key=$(le_at "$clt_info" $((at + 8)) 4)
-		len=$(le_at "$clt_info" $((at + 12)) 4)
+		desc=$(hex_at "$clt_info" $at 16)
+		rest=${desc#????????????????}
+		swap "${desc%"$rest"}"
+		addr=$swapped
+		swap "${rest%????????}"
+		key=$((0x$swapped))
+		swap "${rest#????????}"
+		len=$((0x$swapped))
 		while [ "$len" -ge $SRV_CHUNK ]; do
 			eval "$1_addr_$slot=$addr $1_key_$slot=$key"
-			addr=$(addr_add "$addr" $SRV_CHUNK)
 			len=$((len - SRV_CHUNK))
+			[ "$len" -lt $SRV_CHUNK ] || addr=$(addr_add "$addr" $SRV_CHUNK)
 			slot=$((slot + 1))
 		done
 		at=$((at + 16)) nr=$((nr - 1))

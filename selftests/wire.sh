@@ -29,6 +29,9 @@ refuses() {
 }
 
 # ---------------------------------------------------------------- bytes
+#
+# Messages are made for each step of a test, and a process is what costs most in a VM without KVM: so
+# these print where they are called, instead of one giving to another what it has printed in a subshell.
 
 le16() {
 	printf '%02x%02x' $(($1 & 255)) $(($1 >> 8 & 255))
@@ -45,7 +48,11 @@ le64() {
 
 # bytes <number> [<byte, as 5a>]: the same, many times
 bytes() {
-	[ "$1" -eq 0 ] || printf "%0$((2 * $1))d" 0 | sed "s/00/${2:-00}/g"
+	if [ "$1" -ne 0 ] && [ -z "${2:-}" ]; then
+		printf "%0$((2 * $1))d" 0
+	elif [ "$1" -ne 0 ]; then
+		printf "%0$((2 * $1))d" 0 | sed "s/00/$2/g"
+	fi
 }
 
 # text <string>
@@ -55,23 +62,37 @@ text() {
 
 # hex_at <hex> <offset> <bytes>: a piece
 hex_at() {
-	printf %s "$1" | cut -c $((2 * $2 + 1))-$((2 * ($2 + $3)))
+	local rest="$1" skip="$2"
+	while [ "$skip" -ge 16 ]; do
+		rest=${rest#????????????????????????????????} skip=$((skip - 16))
+	done
+	while [ "$skip" -gt 0 ]; do
+		rest=${rest#??} skip=$((skip - 1))
+	done
+	printf "%.$((2 * $3))s" "$rest"
 }
 
-# swab <hex>: the bytes in reverse order
-swab() {
-	local in="$1" out='' rest
+# swap <hex>: the bytes in reverse order, into $swapped
+swap() {
+	local in="$1" rest
+	swapped=''
 	while [ -n "$in" ]; do
 		rest=${in#??}
-		out=${in%"$rest"}$out
+		swapped=${in%"$rest"}$swapped
 		in=$rest
 	done
-	printf %s "$out"
+}
+
+# swab <hex>: the same, printed
+swab() {
+	swap "$1"
+	printf %s "$swapped"
 }
 
 # le_at <hex> <offset> <bytes>: a number, up to four bytes
 le_at() {
-	echo $((0x$(swab "$(hex_at "$1" "$2" "$3")")))
+	swap "$(hex_at "$1" "$2" "$3")"
+	echo $((0x$swapped))
 }
 
 # addr_add <16 digits> <number>: an address may be too large for the shell
@@ -92,9 +113,15 @@ conn_req() {
 	local cma=0 ip=0 magic=0x1bbd version=0x0200 cid=0 cid_num=2 recon=1 path=1 sess=1
 	local flags=1 ext=0 features=0 reserved=0
 	[ $# -eq 0 ] || local "$@"
-	printf '%02x%02x%s%s%s%s%s%032x%032x%02x%02x%s%016x' "$cma" "$ip" "$(le16 "$magic")" \
-		"$(le16 "$version")" "$(le16 "$cid")" "$(le16 "$cid_num")" "$(le16 "$recon")" \
-		"$path" "$sess" "$flags" "$ext" "$(le16 "$features")" "$reserved"
+	printf '%02x%02x' "$cma" "$ip"
+	le16 "$magic"
+	le16 "$version"
+	le16 "$cid"
+	le16 "$cid_num"
+	le16 "$recon"
+	printf '%032x%032x%02x%02x' "$path" "$sess" "$flags" "$ext"
+	le16 "$features"
+	printf '%016x' "$reserved"
 }
 
 # conn_rsp [<field>=<number>...]: accept; a reject with errno= and all others 0
@@ -102,9 +129,17 @@ conn_rsp() {
 	local magic=0x1bbd version=0x0200 errno=0 qd=4 io=8192 hdr=4096 flags=0
 	local ext=0 features=0 id=0
 	[ $# -eq 0 ] || local "$@"
-	printf '%s%s%s%s%s%s%s%02x00%s%s%056x' "$(le16 "$magic")" "$(le16 "$version")" "$(le16 "$errno")" \
-		"$(le16 "$qd")" "$(le32 "$io")" "$(le32 "$hdr")" "$(le32 "$flags")" \
-		"$ext" "$(le16 "$features")" "$(le32 "$id")" 0
+	le16 "$magic"
+	le16 "$version"
+	le16 "$errno"
+	le16 "$qd"
+	le32 "$io"
+	le32 "$hdr"
+	le32 "$flags"
+	printf '%02x00' "$ext"
+	le16 "$features"
+	le32 "$id"
+	bytes 28
 }
 
 # conn_reject <errno>
@@ -114,21 +149,30 @@ conn_reject() {
 
 # info_req <name> [<type>]
 info_req() {
-	printf '%s%s%s' "$(le16 "${2:-0}")" "$(text "$1")" "$(bytes $((270 - ${#1})))"
+	le16 "${2:-0}"
+	text "$1"
+	bytes $((270 - ${#1}))
 }
 
 # desc <16 digits of the address> <rkey> <length>
 desc() {
-	printf '%s%s%s' "$(swab "$1")" "$(le32 "$2")" "$(le32 "$3")"
+	swab "$1"
+	le32 "$2"
+	le32 "$3"
 }
 
 # hdr_write <usr_len> and hdr_read <usr_len> <flags> [<descriptor>]
 hdr_write() {
-	printf '0200%s' "$(le16 "$1")"
+	printf 0200
+	le16 "$1"
 }
 
 hdr_read() {
-	printf '0300%s%s%s%s' "$(le16 "$1")" "$(le16 "$2")" "$(le16 $((${3:+1} + 0)))" "${3:-}"
+	printf 0300
+	le16 "$1"
+	le16 "$2"
+	le16 $((${3:+1} + 0))
+	printf %s "${3:-}"
 }
 
 # rnbd_sess_info, rnbd_open <name> [<mode>], rnbd_close <id>
@@ -137,17 +181,24 @@ rnbd_sess_info() {
 }
 
 rnbd_open() {
-	printf '02000000%02x00%s%s' "${2:-1}" "$(text "$1")" "$(bytes $((258 - ${#1})))"
+	printf '02000000%02x00' "${2:-1}"
+	text "$1"
+	bytes $((258 - ${#1}))
 }
 
 rnbd_close() {
-	printf '05000000%s' "$(le32 "$1")"
+	printf 05000000
+	le32 "$1"
 }
 
 # rnbd_io <id> <sector> <rw> <bytes> [<priority, two bytes in hex, or a pattern>]
 rnbd_io() {
-	printf '04000000%s%s%s%s%s000000000000' "$(le32 "$1")" "$(le64 "$2")" "$(le32 "$3")" \
-		"$(le32 "$4")" "${5:-0000}"
+	printf 04000000
+	le32 "$1"
+	le64 "$2"
+	le32 "$3"
+	le32 "$4"
+	printf %s000000000000 "${5:-0000}"
 }
 
 # ---------------------------------------------------------------- events
