@@ -103,23 +103,23 @@ check "paths come back" paths_back
 read_ends
 check_eq "and the read is served" "$read_status" 0
 check "soon" took 2000 10000
-must load_start "$dev" 8
+must load_start "$dev" 60
 check "under load: it moves" ios_grow test 1 50
 check "under load: all paths go" no_path
 sleep 3		# no request may end meanwhile
 check "under load: it waits" load_runs
 check "under load: paths come back" paths_back
 check "under load: it goes on" ios_grow test 1 50
-load_wait
+load_end
 check "under load: no I/O failed, all data are right" load_succeeded
 check "under load: the longest request is the time without a path" [ "$(load_max_ms)" -ge 3000 ]
-must load_start "$dev" 8
+must load_start "$dev" 120
 must ios_grow test 1 50
 must module_gone rnbd-server
 check "server gone: noticed" wait_for 15 dev_is "$dev" closed
 must server_load
 check "server back: open again" wait_for 45 dev_is "$dev" open
-load_wait
+load_end
 check "server back: no I/O failed, all data are right" load_succeeded
 
 # They have waited long enough.

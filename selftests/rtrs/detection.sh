@@ -69,8 +69,7 @@ load_on_both() {
 }
 
 load_off() {
-	kill -INT "$load_pid"
-	load_wait
+	load_end
 	load_pid=0
 }
 

@@ -89,7 +89,7 @@ back=$(backing_null 32) || abort "no backing device"
 dev=$(map_device test "$back" no_path_timeout=200) || abort "cannot map"
 must sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
-load_start "$dev" 40
+load_start "$dev" 120
 
 one c1 'device removed'
 check "c1: used at once" [ "$back_ms" -le "$BACK_MS" ]
@@ -100,7 +100,7 @@ all c1 c2 s1 s2
 
 # The end of a device that is in use and of its devices, in any order.
 check "the load runs until here" load_runs
-load_wait
+load_end
 check "no I/O failed, all data are right" load_succeeded
 check "c2: is taken away" remove c2
 check "c2: unmapping works without it" unmap_device "$dev"

@@ -29,23 +29,22 @@ came_back() {
 # under load: whatever was in flight has to end well, and only once. A path is back
 # sooner than a slow host may look at its state, so what counts is that it came back.
 alternate() {
-	local n=1 nr=0 had
-	while load_runs; do
-		if wait_for 20 sess_paths_are test 2 && ios_grow test $n 20; then
-			had=$(reconnects test $n 1)
-			sysfs_write "$(srv_dir $n)/disconnect" 1 && wait_for 20 came_back $n "$had" &&
-				n=$((3 - n)) nr=$((nr + 1)) && continue
-		fi
-		# The load may have come to its end meanwhile.
-		! load_runs || {
+	local n=1 nr=0
+	while [ $nr -lt 20 ]; do
+		take $n || {
 			echo "stuck in round $nr, path $n"
 			return 1
 		}
+		n=$((3 - n)) nr=$((nr + 1))
 	done
-	[ $nr -ge 10 ] || {
-		echo "only $nr rounds"
-		return 1
-	}
+}
+
+# take <n>: the path, and it comes back
+take() {
+	local had
+	wait_for 20 sess_paths_are test 2 && ios_grow test "$1" 20 || return 1
+	had=$(reconnects test "$1" 1)
+	sysfs_write "$(srv_dir "$1")/disconnect" 1 && wait_for 20 came_back "$1" "$had"
 }
 
 # written <pid>: whoever writes to an attribute has come to the end
@@ -78,7 +77,7 @@ back=$(backing_null 32) || abort "no backing device"
 dev=$(map_device test "$back") || abort "cannot map"
 must sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
-load_start "$dev" 30
+load_start "$dev" 120
 one=$(path_dir test 1)
 must ios_grow test 1 50
 
@@ -106,12 +105,12 @@ check "server: the client comes back by itself" path_returns 30 test 2
 check "server: the path carries I/O" ios_grow test 2 50
 check "server: it is listed again" wait_for 5 [ -e "$(srv_dir 2)/disconnect" ]
 
-load_wait
+load_end
 check "no I/O failed, all data are right" load_succeeded
-load_start "$dev" 40
-check "server: one path and the other in turn, many times" alternate
+load_start "$dev" 240
+check "server: one path and the other in turn, 20 times" alternate
 check "server: both paths return" wait_for 30 sess_paths_are test 2
-load_wait
+load_end
 check "server: no I/O failed, all data are right" load_succeeded
 diag "the longest request took $(load_max_ms) ms"
 

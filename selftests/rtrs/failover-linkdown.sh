@@ -52,12 +52,12 @@ back=$(backing_null 32) || abort "no backing device"
 dev=$(map_device test "$back") || abort "cannot map"
 must sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
-load_start "$dev" 50
+load_start "$dev" 120
 
 down 1 2 c
 down 2 1 s
 
-load_wait
+load_end
 check "no I/O failed, all data are right" load_succeeded
 max=$(load_max_ms)
 diag "the longest request took $max ms"
