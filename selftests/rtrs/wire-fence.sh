@@ -15,11 +15,13 @@
 SLOW_MS=2000
 
 # taken_up <pattern> [<field of the request>=<number>...]: bytes 20 to 27 of the accept, after which
-# only zeros come
+# only zeros come. Each time another path asks: the server may not have seen the end of the last one.
+ids=90
 taken_up() {
 	local wanted="$1" answer
 	shift
-	answer=$(clt_connect x path=90 sess=90 "$@")
+	ids=$((ids + 1))
+	answer=$(clt_connect x path=$ids sess=$ids "$@")
 	peer destroy x >/dev/null
 	is "$answer" 'established *' || return 1
 	answer=${answer#* }
