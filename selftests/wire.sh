@@ -48,10 +48,11 @@ le64() {
 
 # bytes <number> [<byte, as 5a>]: the same, many times
 bytes() {
-	if [ "$1" -ne 0 ] && [ -z "${2:-}" ]; then
+	[ "$1" -ne 0 ] || return 0
+	if [ -n "${2:-}" ]; then
+		bytes "$1" | sed "s/00/$2/g"
+	else
 		printf "%0$((2 * $1))d" 0
-	elif [ "$1" -ne 0 ]; then
-		printf "%0$((2 * $1))d" 0 | sed "s/00/$2/g"
 	fi
 }
 
