@@ -212,8 +212,14 @@ requires() {
 # deadline <seconds>: the time that is so far away. RTRS_SLOWNESS in the environment
 # says how many times slower than usual this machine's kernel is.
 deadline() {
+	lib_deadline "$1"
+	echo "$lib_end"
+}
+
+# The same, in $lib_end
+lib_deadline() {
 	lib_clock
-	echo $((lib_now + $1 * ${RTRS_SLOWNESS:-1}))
+	lib_end=$((lib_now + $1 * ${RTRS_SLOWNESS:-1}))
 }
 
 # past <deadline>
@@ -232,7 +238,8 @@ lib_clock() {
 # wait_for <seconds> <command> [<argument>...]: poll until it succeeds
 wait_for() {
 	local end
-	end=$(deadline "$1")
+	lib_deadline "$1"
+	end=$lib_end
 	shift
 	until "$@" >/dev/null 2>&1; do
 		! past "$end" || return 1
@@ -882,7 +889,7 @@ backing_null() {
 backing_null_node() {
 	local name
 	name=nullb$(cat "$1/index")
-	[ -b "/dev/$name" ] || name=$(basename "$1")
+	[ -b "/dev/$name" ] || name=${1##*/}
 	echo "/dev/$name"
 }
 
@@ -936,17 +943,20 @@ map_device() {
 
 # mapped_node <session> <device>: the block device it is mapped as
 mapped_node() {
-	local link
-	link=$(readlink "$CLT_CTL/devices/$(echo "$2" | tr / '!')@$1") || {
+	local link name="$2"
+	until [ "$name" = "${name#*/}" ]; do
+		name="${name%%/*}!${name#*/}"
+	done
+	link=$(readlink "$CLT_CTL/devices/$name@$1") || {
 		echo "mapped_node: $2@$1 is not listed" >&2
 		return 1
 	}
-	echo "/dev/$(basename "$link")"
+	echo "/dev/${link##*/}"
 }
 
 # unmap_device <block device> [force]
 unmap_device() {
-	sysfs_write "/sys/block/$(basename "$1")/rnbd/unmap_device" "${2:-normal}" || {
+	sysfs_write "/sys/block/${1##*/}/rnbd/unmap_device" "${2:-normal}" || {
 		echo "unmap_device: $1: $sysfs_error" >&2
 		return 1
 	}
@@ -967,15 +977,22 @@ attr_is() {
 
 # sess_paths_up <session>: how many of its paths are connected
 sess_paths_up() {
-	local file nr=0
+	lib_paths_up "$1"
+	echo "$lib_up"
+}
+
+# The same, in $lib_up
+lib_paths_up() {
+	local file
+	lib_up=0
 	for file in "$CLT_CLASS/$1"/paths/*/state; do
-		! attr_is "$file" connected || nr=$((nr + 1))
+		! attr_is "$file" connected || lib_up=$((lib_up + 1))
 	done
-	echo $nr
 }
 
 sess_paths_are() {
-	[ "$(sess_paths_up "$1")" -eq "$2" ]
+	lib_paths_up "$1"
+	[ "$lib_up" -eq "$2" ]
 }
 
 # path_dir <session> <n>: sysfs directory of the session's path over network n
