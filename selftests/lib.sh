@@ -209,14 +209,8 @@ requires() {
 	done
 }
 
-# deadline <seconds>: the time that is so far away. RTRS_SLOWNESS in the environment
+# The time that is <seconds> away, in $lib_end. RTRS_SLOWNESS in the environment
 # says how many times slower than usual this machine's kernel is.
-deadline() {
-	lib_deadline "$1"
-	echo "$lib_end"
-}
-
-# The same, in $lib_end
 lib_deadline() {
 	lib_clock
 	lib_end=$((lib_now + $1 * ${RTRS_SLOWNESS:-1}))
@@ -784,7 +778,8 @@ slab_grown() {
 # freed later, after a grace period or by a worker
 slab_settles() {
 	local end grown
-	end=$(deadline "$1")
+	lib_deadline "$1"
+	end=$lib_end
 	while grown=$(slab_grown "$2" "$3" "${4:-0}") && [ -n "$grown" ]; do
 		! past "$end" || {
 			echo "$grown"
@@ -1141,14 +1136,16 @@ path_has_ios() {
 # and that is told: no path could have connected through them.
 path_returns() {
 	local end
-	end=$(deadline "$1")
+	lib_deadline "$1"
+	end=$lib_end
 	until path_is "$2" "$3" connected; do
 		! past "$end" || return 1
 		if rxe_gsi_broken "$3" >/dev/null; then
 			diag "rdma_rxe broke on network $3: the QP for connects is dead; renewing the device"
 			rxe_gsi_broken "$3" | sed 's/^/# /'
 			rxe_renew "$3" || return 1
-			end=$(deadline "$1")
+			lib_deadline "$1"
+			end=$lib_end
 		fi
 		sleep 0.2
 	done

@@ -27,7 +27,7 @@ failslab() {
 # the lowest and the highest address of them fails too, which does no harm. Modules lie in the
 # last 4 GiB; an address as a whole is no number for the shell.
 failslab_set_up() {
-	local mod low=0xffffffff high=0 start end name
+	local mod low=0xffffffff high=0 start end cache
 	while read -r mod end _ _ _ start _; do
 		case " $MODULES " in *" $mod "*) ;; *) continue ;; esac
 		start=$((0x${start#0xffffffff}))
@@ -37,10 +37,10 @@ failslab_set_up() {
 	done </proc/modules
 	low=$(printf '0xffffffff%08x' $((low))) high=$(printf '0xffffffff%08x' $((high)))
 	diag "modules at $low to $high"
-	for name in $(cd /sys/kernel/slab && echo *); do
+	for cache in /sys/kernel/slab/*; do
 		case " $KERNELS_OWN " in
-		*" $name "*) ;;
-		*) must sysfs_write "/sys/kernel/slab/$name/failslab" 1 ;;
+		*" ${cache##*/} "*) ;;
+		*) echo 1 >"$cache/failslab" || abort "$cache cannot be made to fail" ;;
 		esac
 	done
 	failslab cache-filter Y
@@ -70,9 +70,7 @@ failslab_arm() {
 }
 
 failslab_fired() {
-	local times
-	read -r times <$FAILSLAB/times
-	[ "$times" -eq 0 ]
+	attr_is $FAILSLAB/times 0
 }
 
 failslab_count() {
@@ -130,7 +128,7 @@ sweep() {
 	armed=Y
 	if failslab_fired; then failslab_count; armed=N; fi
 	failslab times 0
-	diag "$1: $nr allocations failed in $((($(uptime_ms) - started) / 1000)) s, none is the ${n}th"
+	diag "$1: $nr allocations failed in $((($(uptime_ms) - started) / 1000)) s, ended at number $n"
 	total=$((total + nr))
 	check_eq "$1: each time it works or fails cleanly" "$failed" ''
 }
