@@ -22,7 +22,7 @@ chunk=${FIO_VERIFY_CHUNK:-131072}
 # Four jobs at once, each in an area of its own.
 fio_all() {
 	fio --filename="$1" --direct=1 --ioengine=libaio --iodepth=16 --size="${mb}M" \
-		--verify=crc32c --verify_fatal=1 --do_verify=1 --randseed="$2" --output=/tmp/fio.out \
+		--verify=crc32c --verify_fatal=1 --do_verify=1 $FIO_APART --randseed="$2" --output=/tmp/fio.out \
 		--name=random --rw=randwrite --bsrange=512-1M --blockalign=512 --offset=0 \
 		--name=sequential --rw=write --bsrange=512-1M --blockalign=512 --offset="${mb}M" \
 		--name=mixed --rw=randrw --bs=4k --offset=$((2 * mb))M \

@@ -192,9 +192,10 @@ class Client(Host):
         return self.path_file(session, server, network, "state") == "connected"
 
     def fio(self, dev, options):
+        """Requests whose data are verified; a Job. None overlaps another in flight, see FIO_APART in lib.sh."""
         return self.vm.spawn(
             f"fio --name=job --filename={dev} --direct=1 --ioengine=libaio --iodepth=16 "
-            f"--bsrange=512-64k --blockalign=512 --verify=crc32c --verify_fatal=1 "
+            f"--bsrange=512-64k --blockalign=512 --verify=crc32c --verify_fatal=1 --serialize_overlap=1 "
             f"--output-format=terse {options}")
 
     def load(self, dev, seconds, options="--size=16M"):
