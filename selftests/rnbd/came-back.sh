@@ -45,7 +45,7 @@ goes_on() {
 }
 
 sectors_are() {
-	[ "$(cat "/sys/block/$(basename "$dev")/size")" -eq "$1" ]
+	[ "$(cat "/sys/block/${dev##*/}/size")" -eq "$1" ]
 }
 
 # different <name> <device> <reason> <what it had and has>: with a write that waits
@@ -84,7 +84,7 @@ short_of_memory() {
 }
 
 attr() {
-	echo "/sys/block/$(basename "$dev")/rnbd/$1"
+	echo "/sys/block/${dev##*/}/rnbd/$1"
 }
 
 ktap_plan 51

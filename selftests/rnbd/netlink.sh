@@ -157,7 +157,7 @@ while [ $n -le $SESSIONS ]; do
 	must map_device "test$n" "$back" access_mode=ro >/tmp/netlink.dev
 	n=$((n + 1))
 done
-name=$(basename "$back")
+name=${back##*/}
 lists "a session of the client" '^1: 2=0 3=test1 10=min-inflight \(MI: 1\) 11=2 12=2 13=' sessions side=u32:0
 lists "and of the server" '^1: 2=1 3=test1 11=2 12=2$' sessions side=u32:1
 check "both, of all" nr_lines $((2 * SESSIONS)) '^1:' sessions

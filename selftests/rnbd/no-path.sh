@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 attr() {
-	echo "/sys/block/$(basename "$dev")/rnbd/$1"
+	echo "/sys/block/${dev##*/}/rnbd/$1"
 }
 
 # timeout_is <seconds>: set, and there
@@ -131,7 +131,7 @@ read_start
 read_ends
 check "after 2 s a read fails" read_failed ENOLINK
 check "not before" took 2000 4000
-check "which is said" kmsg_has "$(basename "$dev"): no path for no_path_timeout=2 seconds, requests fail until one is back"
+check "which is said" kmsg_has "${dev##*/}: no path for no_path_timeout=2 seconds, requests fail until one is back"
 read_start
 read_ends
 check "the next one fails at once" took 0 900

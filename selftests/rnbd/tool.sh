@@ -130,7 +130,7 @@ tool "show, by the name on the server" 0 '^mpath_policy +min-inflight' show disk
 tool "show session" 0 '^max_reconnect_attempts +-1' show $sess
 tool "sessions" 0 "^$sess +client +2 +2 +1 " sessions
 tool "sessions server" 0 "^$sess +server +2 +2 +1 " sessions server
-tool "exports" 0 "^$(basename "$back") +$sess +rw +disk$" exports
+tool "exports" 0 "^${back##*/} +$sess +rw +disk$" exports
 tool "stats" 0 "^$sess +client +- +- +2 +2 +[0-9]+ +" stats
 tool "stats of a device's path, per interval" 0 "^$sess +client +ip:10.1.0.1@ip:10.1.0.2 +connected " stats -w 1 -c 2 rnbd0
 tool "stats of a session of the server" 0 "^$sess +server +- +- +2 +2 +" stats $sess
@@ -179,7 +179,7 @@ tool "resize" 0 '' resize rnbd0 32M
 check_eq "has grown" "$(cat /sys/block/rnbd0/size)" 65536
 tool "resize: smaller" 2 '16m would cut off data' resize rnbd0 16m
 tool "resize --force" 0 '' resize --force rnbd0 16m
-tool "close" 0 '' close --force "$(basename "$back")" $sess
+tool "close" 0 '' close --force "${back##*/}" $sess
 must lose_device
 tool "remap: still not there" 1 'exports no such device, by name or below its dev_search_path' remap rnbd0
 must ln -s "$back" $EXPORTS/disk

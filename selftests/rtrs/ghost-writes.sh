@@ -125,7 +125,7 @@ wait_writes() {
 
 # no_path_timeout: the attribute. Mainline has none, and writes fail when the session is lost.
 no_path_timeout() {
-	echo "/sys/block/$(basename "$dev")/rnbd/no_path_timeout"
+	echo "/sys/block/${dev##*/}/rnbd/no_path_timeout"
 }
 
 # nothing_held <n>
@@ -159,7 +159,7 @@ back=$(backing_null 16) || abort "no backing device"
 dev=$(map_device ghosts "$back" $GHOST_OPTIONS) || abort "cannot map"
 must sess_paths_are ghosts 2
 must sysfs_write $CLT_CLASS/ghosts/mpath_policy round-robin
-echo 2 >"/sys/block/$(basename "$dev")/queue/nomerges"
+echo 2 >"/sys/block/${dev##*/}/queue/nomerges"
 
 taken=0 sum=0 n=1
 while [ $n -le "$GHOST_ROUNDS" ]; do

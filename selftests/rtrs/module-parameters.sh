@@ -116,7 +116,7 @@ check "dev_search_path too long" refused rnbd-server \
 	"dev_search_path=/$(head -c 4096 /dev/zero | tr '\0' x)"
 
 # A search path: names are looked up below it, also one for each session.
-name=$(basename "$back")
+name=${back##*/}
 must modprobe rnbd-server dev_search_path=/dev
 dev=$(map_device test "$name") && ok "dev_search_path=/dev" || not_ok "dev_search_path=/dev"
 must unmap_device "$dev"

@@ -11,7 +11,7 @@
 IOS=128
 
 scheduler_of() {
-	echo "/sys/block/$(basename "$1")/queue/scheduler"
+	echo "/sys/block/${1##*/}/queue/scheduler"
 }
 
 param() {
