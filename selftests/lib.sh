@@ -1030,6 +1030,11 @@ path_ios() {
 		echo $((reads + writes))
 }
 
+# dev_attr <block device> <name>: path of one of its attributes
+dev_attr() {
+	echo "/sys/block/${1##*/}/rnbd/$2"
+}
+
 # dev_state <block device>: what the client thinks of it
 dev_state() {
 	cat "/sys/block/${1##*/}/rnbd/state"

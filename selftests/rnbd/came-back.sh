@@ -62,7 +62,7 @@ different() {
 	check "$name: it stays closed" dev_is "$dev" closed
 	write_ends
 	check "$name: what waited fails" [ "$write_status" -ne 0 ]
-	check_errno "$name: remap_device is refused" EINVAL "$(attr remap_device)" 1
+	check_errno "$name: remap_device is refused" EINVAL "$(dev_attr "$dev" remap_device)" 1
 	check "$name: nothing was written to it" [ "$(sha256sum <"$with")" = "$before" ]
 }
 
@@ -81,10 +81,6 @@ short_of_memory() {
 	check "$1: it is told" wait_for 20 kmsg_has "$2"
 	goes_on "$1" "$larger" 98304
 	check "$1: it has fired" fault_fired "$1"
-}
-
-attr() {
-	echo "/sys/block/${dev##*/}/rnbd/$1"
 }
 
 ktap_plan 51
@@ -116,18 +112,18 @@ write_start
 must server_back "$larger"
 goes_on "larger" "$larger" 98304
 
-must sysfs_write "$(attr no_path_timeout)" 3
+must sysfs_write "$(dev_attr "$dev" no_path_timeout)" 3
 different "smaller" "$as_it_was" "the device has become smaller" \
 	'came back with 65536 sectors, blocks of 512 bytes, .* it had 98304, 512, '
 different "other block size" "$other_blocks" "the logical block size has changed" \
 	'came back with 98304 sectors, blocks of 4096 bytes, .* it had 98304, 512, '
 
 must ln -sfn "$larger" $EXPORTS/disk
-check "the right one: remap_device" sysfs_write "$(attr remap_device)" 1
+check "the right one: remap_device" sysfs_write "$(dev_attr "$dev" remap_device)" 1
 check_eq "the right one: it is open" "$(dev_state "$dev")" open
 check "the right one: its data are there" cmp -n 1048576 /tmp/data "$dev"
 
-must sysfs_write "$(attr no_path_timeout)" 30
+must sysfs_write "$(dev_attr "$dev" no_path_timeout)" 30
 must server_gone
 must wait_for 20 dev_is "$dev" closed
 write_start
@@ -135,7 +131,7 @@ kmsg_mark
 must server_back /nowhere
 check "late: it is told" wait_for 20 kmsg_has \
 	'cannot be opened again: -E[A-Z]*; asking again until it can'
-check_fails "late: remap_device is refused" sysfs_write "$(attr remap_device)" 1
+check_fails "late: remap_device is refused" sysfs_write "$(dev_attr "$dev" remap_device)" 1
 check_eq "late: it stays closed" "$(dev_state "$dev")" closed
 check "late: the server is asked again" wait_for 20 refused_more_than 2
 check_eq "late: it is told once" "$(kmsg_since | grep -c 'asking again until it can')" 1

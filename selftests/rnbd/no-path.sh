@@ -8,13 +8,9 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-attr() {
-	echo "/sys/block/${dev##*/}/rnbd/$1"
-}
-
 # timeout_is <seconds>: set, and there
 timeout_is() {
-	sysfs_write "$(attr no_path_timeout)" "$1" && [ "$(cat "$(attr no_path_timeout)")" = "$1" ]
+	sysfs_write "$(dev_attr "$dev" no_path_timeout)" "$1" && [ "$(cat "$(dev_attr "$dev" no_path_timeout)")" = "$1" ]
 }
 
 # all_paths <disconnect|reconnect>
@@ -83,16 +79,16 @@ defer "rm -f /tmp/no-path.err"
 back=$(backing_null 32) || abort "no backing device"
 
 dev=$(map_device test "$back") || abort "cannot map"
-check_eq "30 s by default" "$(cat "$(attr no_path_timeout)")" 30
+check_eq "30 s by default" "$(cat "$(dev_attr "$dev" no_path_timeout)")" 30
 for value in -2 86401 x ''; do
-	check_errno "'$value' is refused" EINVAL "$(attr no_path_timeout)" "$value" \
+	check_errno "'$value' is refused" EINVAL "$(dev_attr "$dev" no_path_timeout)" "$value" \
 		"no_path_timeout=\"$value\": expected a number of seconds from -1 to 86400, -1 for ever"
 done
 must unmap_device "$dev"
 check_errno "in map_device too" EINVAL $CLT_CTL/map_device "$(map_line test "$back") no_path_timeout=-2" \
 	'map_device: no_path_timeout="-2": expected a number of seconds from -1 to 86400, -1 for ever'
 dev=$(map_device test "$back" no_path_timeout=20) || abort "cannot map"
-check_eq "map_device sets it" "$(cat "$(attr no_path_timeout)")" 20
+check_eq "map_device sets it" "$(cat "$(dev_attr "$dev" no_path_timeout)")" 20
 
 # They wait.
 must fio_verify "$dev" --size=1M
@@ -159,7 +155,7 @@ must no_path
 read_start
 must read_waits 1000
 start=$(uptime_ms)
-check_errno "unmap: the device is opened" EBUSY "$(attr unmap_device)" normal
+check_errno "unmap: the device is opened" EBUSY "$(dev_attr "$dev" unmap_device)" normal
 check "unmap by force" unmap_device "$dev" force
 check "at once" [ $(($(uptime_ms) - start)) -lt $((8000 * ${RTRS_SLOWNESS:-1})) ]
 read_ends
