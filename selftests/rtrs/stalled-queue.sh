@@ -3,9 +3,9 @@
 #
 # A send queue that does not move: as long as the adapter may still send again, however
 # long the session lets it, nobody gives the path up; one that never moves again is
-# found out, and told. First our client, whose packets are lost for a while; then our
-# server, whose peer, a script, has no receive for what it sends: by the protocol that is
-# tried again for ever.
+# found out, and told. First our client, whose packets are lost for a while; then both sides, which
+# have more to send over a narrow network than a minute of it; then our server, whose peer, a script,
+# has no receive for what it sends: by the protocol that is tried again for ever.
 #
 # vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
 
@@ -20,6 +20,8 @@ HOLD_S=11
 # The server's, eight of them, are of 0.54 s; it looks once a second.
 LEAST_MS=8500 MOST_MS=14000
 HB_MSG=0x80000000 RECEIVES=64
+# What is in flight takes 19 s, much longer than a queue may stand still, and shorter than a request may take.
+NARROW=10mbit IN_FLIGHT=24 REQUEST=1000k NARROW_S=30
 
 # lose_all_but_acks <n>: on the way to the server. At byte 28, behind the headers of IPv4 and
 # UDP, is the opcode, 0x11 for an acknowledgement; without these the server would find out first.
@@ -50,7 +52,20 @@ never_moves() {
 	[ "$ev" = disconnected ] && [ $answers -eq $RECEIVES ] && [ $took -ge $LEAST_MS ] && [ $took -le $MOST_MS ]
 }
 
-ktap_plan 8
+# slow_but_moves <read|write>: nothing fails, no path is lost, and none is complained about
+slow_but_moves() {
+	local dir
+	dir=$(path_dir narrow 1)
+	kmsg_mark
+	path_netem 1 rate $NARROW
+	fio --name=narrow --filename="$dev" --direct=1 --ioengine=libaio --rw="$1" --bs=$REQUEST --iodepth=$IN_FLIGHT \
+		--size=16M --time_based --runtime=$NARROW_S --output=/tmp/narrow.out >/dev/null 2>&1 || cat /tmp/narrow.out
+	path_heal 1
+	rm -f /tmp/narrow.out
+	is "$(path_stat narrow 1 6) $(cat "$dir/state") $(kmsg_since | grep rtrs)" "0 connected "
+}
+
+ktap_plan 10
 topo_up 1
 topo_is_ours
 modprobe -a sch_prio cls_u32 || skip_all "needs sch_prio, cls_u32"
@@ -73,6 +88,15 @@ wait $pid
 check_eq "it ends well" $? 0
 check_eq "no path was lost" "$(path_stat still 1 6) $(cat "$dir/state")" "0 connected"
 check_eq "nobody complained" "$(kmsg_since | grep -c 'rtrs')" 0
+must unmap_device "$dev"
+must rtrs_unload
+
+# Many slots, and so few completions, and large requests.
+RTRS_SERVER_OPTS="sess_queue_depth=128 max_chunk_size=1048576"
+rtrs_load
+dev=$(map_device narrow "$back" hb_interval_ms=5000 hb_missed_max=10 ack_timeout_ms=500 retry_count=6) || abort "cannot map"
+check "answers that take long: the path stays" slow_but_moves read
+check "requests that take long: the path stays" slow_but_moves write
 must unmap_device "$dev"
 must rtrs_unload
 

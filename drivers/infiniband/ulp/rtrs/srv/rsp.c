@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
 #include <linux/export.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "../proto/imm.h"
@@ -25,6 +26,12 @@
 
 /* How late an answer is when a test wants it late. */
 #define RTRS_SRV_RSP_DELAY_MS	1000
+
+/*
+ * Only completions show that a send queue moves, see rtrs_conn_watch().  Answers from this size on ask for theirs:
+ * the smaller ones between two completions, 64 at most, are sent within seconds on a narrow or crowded network too.
+ */
+#define RTRS_SRV_SIGNAL_BYTES	SZ_32K
 
 /**
  * struct rtrs_srv_late_rsp - an answer that a test wants late
@@ -176,12 +183,13 @@ static int rtrs_srv_req_post_rsp(struct rtrs_srv_req *req)
 	struct rtrs_srv_chain chain __uninitialized;
 	struct rtrs_srv_req *next;
 	unsigned long flags;
+	bool large = !req->hdr.write && req->hdr.len >= RTRS_SRV_SIGNAL_BYTES;
 	int ret = 0;
 
 	rtrs_srv_chain_build(&chain, req);
 	spin_lock_irqsave(&slot->lock, flags);
 	if (rtrs_srv_path_serves(path))
-		ret = rtrs_conn_post(conn, chain.first, chain.last, chain.nr, false);
+		ret = rtrs_conn_post(conn, chain.first, chain.last, chain.nr, large);
 	if (unlikely(ret == -EAGAIN)) {
 		spin_unlock_irqrestore(&slot->lock, flags);
 		return ret;
