@@ -214,9 +214,13 @@ class Case:
         client.sh("killall -9 fio; while pidof fio >/dev/null; do sleep 0.1; done")
         load.wait(60)
 
+    def digest(self):
+        with self.left_alone(1, 2):
+            return self.client.sha256(self.dev, 8)
+
     def restart(self):
         """The server's modules go and come; the device opens again by itself."""
-        digest = self.client.sha256(self.dev, 8)
+        digest = self.digest()
         self.server.sh("module_gone rnbd-server rtrs-server rtrs-core", 60)
         self.ktap.within(f"{self.name}: server gone: the device closes", NOTICE_S,
                          lambda: self.client.state(self.dev) == "closed")
@@ -225,7 +229,7 @@ class Case:
             self.reconnect(network)
         self.ktap.within(f"{self.name}: server back: the device opens", RETURN_S,
                          lambda: self.client.state(self.dev) == "open")
-        self.check("server back: the data are there", self.client.sha256(self.dev, 8) == digest)
+        self.check("server back: the data are there", self.digest() == digest)
 
 
 def attempt(ktap, rig, case, again):
