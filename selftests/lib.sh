@@ -951,7 +951,7 @@ mapped_node() {
 
 # unmap_device <block device> [force]
 unmap_device() {
-	sysfs_write "/sys/block/${1##*/}/rnbd/unmap_device" "${2:-normal}" || {
+	sysfs_write "$(dev_attr "$1" unmap_device)" "${2:-normal}" || {
 		echo "unmap_device: $1: $sysfs_error" >&2
 		return 1
 	}
@@ -1037,11 +1037,11 @@ dev_attr() {
 
 # dev_state <block device>: what the client thinks of it
 dev_state() {
-	cat "/sys/block/${1##*/}/rnbd/state"
+	cat "$(dev_attr "$1" state)"
 }
 
 dev_is() {
-	attr_is "/sys/block/${1##*/}/rnbd/state" "$2"
+	attr_is "$(dev_attr "$1" state)" "$2"
 }
 
 # uptime_ms: milliseconds since boot

@@ -24,11 +24,11 @@ shows() {
 	local dev dir
 	dev=$(mapped_node "$1" "$back") || return 1
 	dir=$SRV_CTL/devices/${back#/dev/}/sessions/$1
-	[ "$(cat "/sys/block/${dev#/dev/}/rnbd/access_mode")" = "$2" ] &&
+	[ "$(cat "$(dev_attr "$dev" access_mode)")" = "$2" ] &&
 		[ "$(cat "$dir/access_mode")" = "$2" ] &&
 		[ "$(cat "$dir/read_only")" = "$3" ] &&
 		[ "$(blockdev --getro "$dev")" = "$3" ] || {
-		grep . "/sys/block/${dev#/dev/}/rnbd/access_mode" "$dir"/*
+		grep . "$(dev_attr "$dev" access_mode)" "$dir"/*
 		return 1
 	}
 }

@@ -56,7 +56,7 @@ check_eq "no poll queues unless asked for" "$(cat "/sys/block/${dev#/dev/}/queue
 must unmap_device "$dev"
 
 dev=$(map_device test "$back" nr_poll_queues=2) || abort "cannot map with poll queues"
-check_eq "nr_poll_queues" "$(cat "/sys/block/${dev#/dev/}/rnbd/nr_poll_queues")" 2
+check_eq "nr_poll_queues" "$(cat "$(dev_attr "$dev" nr_poll_queues)")" 2
 check_eq "the disk can be polled" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 1
 
 # Every poll of the transport that found something.

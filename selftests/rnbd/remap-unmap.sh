@@ -39,7 +39,8 @@ is_data() {
 
 # unmap_twice: at the same time; exactly one of them succeeds
 unmap_twice() {
-	local file="/sys/block/${dev#/dev/}/rnbd/unmap_device" first second
+	local file first second
+	file=$(dev_attr "$dev" unmap_device)
 	(sysfs_write "$file" normal 2>/dev/null) &
 	first=$!
 	(sysfs_write "$file" normal 2>/dev/null) &
@@ -63,20 +64,20 @@ dd if=/dev/urandom of=/tmp/remap.data bs=64k count=1 status=none
 
 dev=$(map_device test "$back") || abort "cannot map"
 must dd if=/tmp/remap.data of="$dev" bs=64k oflag=direct status=none
-sys=/sys/block/${dev#/dev/}/rnbd
 
 # In use.
 exec 9<"$dev"
-check_errno "an open device cannot be unmapped" EBUSY "$sys/unmap_device" normal \
+check_errno "an open device cannot be unmapped" EBUSY "$(dev_attr "$dev" unmap_device)" normal \
 	"${dev#/dev/}: unmap_device=normal: the device is opened"
 check "it is still listed" mapped_node test "$back"
 check "and still works" through_fd 4096
-check_errno "an unknown word" EINVAL "$sys/unmap_device" gently \
+check_errno "an unknown word" EINVAL "$(dev_attr "$dev" unmap_device)" gently \
 	"${dev#/dev/}: unmap_device=\"gently\": expected normal or force"
-check_errno "no word" EINVAL "$sys/unmap_device" '' "${dev#/dev/}: unmap_device=\"\": expected normal or force"
-check_errno "remap of an open device" EALREADY "$sys/remap_device" 1 \
+check_errno "no word" EINVAL "$(dev_attr "$dev" unmap_device)" '' \
+	"${dev#/dev/}: unmap_device=\"\": expected normal or force"
+check_errno "remap of an open device" EALREADY "$(dev_attr "$dev" remap_device)" 1 \
 	"${dev#/dev/}: remap_device=1: -EALREADY, state is open"
-check_errno "remap with another word" EINVAL "$sys/remap_device" 2 \
+check_errno "remap with another word" EINVAL "$(dev_attr "$dev" remap_device)" 2 \
 	"${dev#/dev/}: remap_device=\"2\": expected 1"
 
 check "it can be unmapped by force" unmap_device "$dev" force
@@ -113,15 +114,15 @@ check "errors are what it got" grep -q 'error=Input/output error\|err= *5' /tmp/
 
 # The session is lost: closed, and open again when it is back.
 dev=$(map_device test "$back") || abort "cannot map"
-sys=/sys/block/${dev#/dev/}/rnbd
 check_eq "open" "$(dev_state "$dev")" open
 must disconnect_all test
 check "closed without a path" wait_for 10 dev_is "$dev" closed
-must sysfs_write "$sys/no_path_timeout" 0
+must sysfs_write "$(dev_attr "$dev" no_path_timeout)" 0
 check "I/O fails" fails_with_eio read_dev
-check_errno "no resize while closed" ENOENT "$sys/resize" 1024 "${dev#/dev/}: resize=1024: expected state open, it is closed"
+check_errno "no resize while closed" ENOENT "$(dev_attr "$dev" resize)" 1024 \
+	"${dev#/dev/}: resize=1024: expected state open, it is closed"
 kmsg_mark
-check_fails "no remap without a path" sysfs_write "$sys/remap_device" 1
+check_fails "no remap without a path" sysfs_write "$(dev_attr "$dev" remap_device)" 1
 check "with a message" kmsg_has "${dev#/dev/}: remap_device=1: -E[A-Z]*, state is closed"
 must reconnect_all test
 check "open again with its paths" wait_for 20 dev_is "$dev" open
@@ -137,7 +138,7 @@ must reconnect_all test
 refused="${dev#/dev/}: device_path=\"$back\" cannot be opened again: -E[A-Z]*; asking again until it can"
 check "told when the server has lost the device" wait_for 20 kmsg_has "$refused"
 check_eq "stays closed" "$(dev_state "$dev")" closed
-check_fails "remap fails while it has not" sysfs_write "$sys/remap_device" 1
+check_fails "remap fails while it has not" sysfs_write "$(dev_attr "$dev" remap_device)" 1
 must losetup "$back" /tmp/remap.img2
 check "open again by itself" wait_for 20 dev_is "$dev" open
 check "the data are there" is_data "$dev"

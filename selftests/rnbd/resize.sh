@@ -11,11 +11,11 @@
 FILE=/tmp/resize.img
 
 sectors_are() {
-	[ "$(blockdev --getsz "$dev")" = "$1" ] && [ "$(cat "$sys/../size")" = "$1" ]
+	[ "$(blockdev --getsz "$dev")" = "$1" ] && [ "$(cat "/sys/block/${dev##*/}/size")" = "$1" ]
 }
 
 resize() {
-	sysfs_write "$sys/resize" "$1" && sectors_are "$2"
+	sysfs_write "$(dev_attr "$dev" resize)" "$1" && sectors_are "$2"
 }
 
 # put_get <MB>: write one MiB there, read it back, and find it in the file
@@ -47,7 +47,6 @@ defer "rm -f /tmp/resize.*"
 defer "unmap_all && backing_file_gone $back $FILE"
 dd if=/dev/urandom of=/tmp/resize.data bs=1M count=1 status=none
 dev=$(map_device test "$back") || abort "cannot map"
-sys=/sys/block/${dev#/dev/}/rnbd
 
 check "16 MB when mapped" sectors_are $((16 << 11))
 check_fails "nothing can be written behind the end" put 16
@@ -73,19 +72,18 @@ check "resize to the real size" resize $((32 << 11)) $((32 << 11))
 name=${dev#/dev/}
 range='expected a number of sectors up to 18014398509481983, in multiples of 1$'
 for bad in abc 12x -5 ''; do
-	write_gives EINVAL "$sys/resize" "$bad" "$name: resize=\"$bad\": $range" ||
+	write_gives EINVAL "$(dev_attr "$dev" resize)" "$bad" "$name: resize=\"$bad\": $range" ||
 		abort "resize took '$bad'"
 done
 ok "what is no number is refused"
-check_errno "what is too large is refused" ERANGE "$sys/resize" 99999999999999999999999 \
+check_errno "what is too large is refused" ERANGE "$(dev_attr "$dev" resize)" 99999999999999999999999 \
 	"$name: resize=\"99999999999999999999999\": $range"
 check "the size is as it was" sectors_are $((32 << 11))
 must unmap_device "$dev"
 
 four=$(backing_null 16 blocksize=4096) || abort "no backing device"
 dev=$(map_device test "$four") || abort "cannot map"
-sys=/sys/block/${dev#/dev/}/rnbd
-check_errno "half a logical block is refused" EINVAL "$sys/resize" 4 \
+check_errno "half a logical block is refused" EINVAL "$(dev_attr "$dev" resize)" 4 \
 	"${dev#/dev/}: resize=\"4\": expected .* in multiples of 8"
 check "whole ones are not" resize 8 8
 must unmap_device "$dev"

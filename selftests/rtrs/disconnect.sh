@@ -120,7 +120,7 @@ check_here "connected again while somebody disconnects it" while_closing
 must sysfs_write "$one/disconnect" 1
 check "both paths: the second closes the disk" sysfs_write "$(path_dir test 2)/disconnect" 1
 check "both paths: closed" wait_for 10 dev_is "$dev" closed
-must sysfs_write "/sys/block/${dev##*/}/rnbd/no_path_timeout" 0
+must sysfs_write "$(dev_attr "$dev" no_path_timeout)" 0
 check_fails "both paths: I/O fails" dd if="$dev" of=/dev/null bs=4k count=1 iflag=direct
 check "both paths: the server's session is gone" wait_for 10 [ ! -e $SRV_CLASS/test ]
 check "both paths: one is enough" sysfs_write "$one/reconnect" 1

@@ -123,11 +123,6 @@ wait_writes() {
 	block_write 22 && still_held
 }
 
-# no_path_timeout: the attribute. Mainline has none, and writes fail when the session is lost.
-no_path_timeout() {
-	echo "/sys/block/${dev##*/}/rnbd/no_path_timeout"
-}
-
 # nothing_held <n>
 nothing_held() {
 	[ "$(held "$1")" -eq 0 ]
@@ -174,7 +169,9 @@ while [ $n -le "$GHOST_WAIT_ROUNDS" ]; do
 	round wait_writes "session lost, writes wait, round $n"
 	n=$((n + 1))
 done
-[ ! -e "$(no_path_timeout)" ] || must sysfs_write "$(no_path_timeout)" 0
+# Mainline has no such attribute: writes fail when the session is lost.
+file=$(dev_attr "$dev" no_path_timeout)
+[ ! -e "$file" ] || must sysfs_write "$file" 0
 n=1
 while [ $n -le "$GHOST_LOST_ROUNDS" ]; do
 	round lost_writes "session lost, round $n"

@@ -256,7 +256,7 @@ mutated_open() {
 unmap_it() {
 	local dev
 	dev=$(mapped_node "$1" /dev/wire) || return 1
-	write_start /tmp/wire.unmap "/sys/block/${dev##*/}/rnbd/unmap_device" force
+	write_start /tmp/wire.unmap "$(dev_attr "$dev" unmap_device)" force
 	serve_until /tmp/wire.unmap && is "$(cat /tmp/wire.unmap)" 0
 }
 
