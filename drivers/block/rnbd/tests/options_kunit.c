@@ -45,6 +45,7 @@ static const struct good_case good_cases[] = {
 	{ "port 0", BASE "dest_port=0", 0, RNBD_ACCESS_RW, 0, 0, 30 },
 	{ "port 65535", BASE "dest_port=65535", 65535, RNBD_ACCESS_RW, 0, 0, 30 },
 	{ "port in hexadecimal", BASE "dest_port=0x4D2", 0x4d2, RNBD_ACCESS_RW, 0, 0, 30 },
+	{ "port in hexadecimal, upper case", BASE "dest_port=0X4D2", 0x4d2, RNBD_ACCESS_RW, 0, 0, 30 },
 	{ "leading zeros are decimal", BASE "dest_port=010", 10, RNBD_ACCESS_RW, 0, 0, 30 },
 	{ "plus sign", BASE "dest_port=+7", 7, RNBD_ACCESS_RW, 0, 0, 30 },
 	{ "six paths", BASE "path=1 path=2 path=3 path=4 path=5 path=6", 1234, RNBD_ACCESS_RW, 0, 6, 30 },

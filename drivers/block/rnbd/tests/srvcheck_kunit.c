@@ -588,16 +588,18 @@ static void export_path__lengths(struct kunit *test)
 
 static void export_path__every_size_is_respected(struct kunit *test)
 {
+	static const char *const search_paths[] = { "/a/%SESSNAME%/b", "/a%SESSNAME%/b/" };
 	static const char want[] = "/a/s1/b/c";
 	size_t size;
+	int i;
 
-	for (size = 1; size <= sizeof(want) + 1; size++) {
-		char *path = kunit_kmalloc(test, size, GFP_KERNEL);
+	for (i = 0; i < ARRAY_SIZE(search_paths); i++)
+		for (size = 1; size <= sizeof(want) + 1; size++) {
+			char *path = kunit_kmalloc(test, size, GFP_KERNEL);
 
-		KUNIT_EXPECT_EQ(test,
-				rnbd_srv_export_path(path, size, "/a/%SESSNAME%/b", "s1", "c"),
-				size < sizeof(want) ? RNBD_SRV_LONG_NAME : RNBD_SRV_OK);
-	}
+			KUNIT_EXPECT_EQ(test, rnbd_srv_export_path(path, size, search_paths[i], "s1", "c"),
+					size < sizeof(want) ? RNBD_SRV_LONG_NAME : RNBD_SRV_OK);
+		}
 }
 
 static void search_path__parameter(struct kunit *test)

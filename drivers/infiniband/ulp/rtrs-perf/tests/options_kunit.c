@@ -77,6 +77,7 @@ static const struct bad_case bad_cases[] = {
 	{ false, "path=a", "sessname", NULL, "sessname=<name of the session>" },
 	{ false, "sessname=s", "path", NULL, "path=[<src>,]<dst>" },
 	{ false, "sessname=s path=a depth=1", "depth", "1", SESSION_KEYS },
+	{ false, "depth=1 sessname=s path=", "depth", "1", SESSION_KEYS },
 	{ false, "sessname", "sessname", NULL, SESSION_KEYS },
 	{ false, "=", "", "", SESSION_KEYS },
 	{ false, "sessname=s sessname=t", "sessname", "t", "it once" },

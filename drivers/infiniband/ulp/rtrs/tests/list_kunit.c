@@ -106,6 +106,7 @@ static const struct broken_case broken_cases[] = {
 	{ "user message of another length than the header says", 10, 5, 0, 0 },
 	{ "user message beyond the list", 10, 37, 0, 0 },
 	{ "user message of 64 KiB", 11, 0xff, 0, 0 },
+	{ "header of another length than the user message has", 30, 3, 0, 0 },
 	{ "no READ", 28, 2, 0, 0 },
 	{ "two descriptors", 34, 2, 0, 0 },
 	{ "no descriptor, and one behind it", 34, 0, 0, 1 },
@@ -152,6 +153,25 @@ static void get__broken(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, error, c->error);
 }
 
+static void get__byte_behind_the_last_one(struct kunit *test)
+{
+	struct rtrs_req_list list;
+	struct rtrs_list_req req;
+	u8 *buf;
+
+	buf = kunit_kzalloc(test, sizeof(two) + 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	memcpy(buf, two, sizeof(two));
+	/* It does not belong to the list: who copied it has to have asked for the length. */
+	KUNIT_EXPECT_EQ(test, rtrs_list_get(buf, sizeof(two) + 1, &list), -EPROTO);
+	/* It does. */
+	buf[4]++;
+	KUNIT_ASSERT_EQ(test, rtrs_list_get(buf, sizeof(two) + 1, &list), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_list_next(&list, &req), 1);
+	KUNIT_EXPECT_EQ(test, rtrs_list_next(&list, &req), 1);
+	KUNIT_EXPECT_EQ(test, rtrs_list_next(&list, &req), -EPROTO);
+}
+
 static void get_len__limits(struct kunit *test)
 {
 	u8 buf[8] = { 5, 0, 16, 0, 0, 8, 0, 0 };
@@ -190,6 +210,7 @@ static struct kunit_case list_cases[] = {
 	KUNIT_CASE(put__bytes),
 	KUNIT_CASE(get__each_alignment),
 	KUNIT_CASE_PARAM(get__broken, broken_gen_params),
+	KUNIT_CASE(get__byte_behind_the_last_one),
 	KUNIT_CASE(get_len__limits),
 	KUNIT_CASE(imm__layout),
 	{}
