@@ -234,19 +234,23 @@ class Bed:
                 server.serve()
 
     def path_returned(self, ktap, session, network):
-        """The first pair's path is connected; tell, and repair, if it is rdma_rxe that is stuck.
-
-        Its queue pair that all connects go through was seen in state ERR after a network had gone:
-        see lib.sh. No path of that device connects again then, whatever runs on top.
-        """
+        """The first pair's path is connected; tell, and repair, if it is rdma_rxe that is stuck."""
         if self.client.path_connected(session, self.server, network):
             return True
+        self.mend_rxe(ktap, network)
+        return False
+
+    def mend_rxe(self, ktap, network):
+        """Renew rdma_rxe's devices of the first pair that are stuck, and tell.
+
+        Their queue pair that all connects go through was seen in state ERR after a network had gone:
+        see lib.sh. No path of that device connects again then, whatever runs on top.
+        """
         for host in (self.server, self.client):
             stuck = host.result(f"host_gsi_broken {network}")
             if stuck.code == 0:
                 ktap.note(f"rdma_rxe broke on {host.name}, network {network}; renewing it: {stuck.out}")
                 host.sh(f"host_rxe_renew {network}")
-        return False
 
 
 def max_latency_ms(terse):

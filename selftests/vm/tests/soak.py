@@ -210,10 +210,17 @@ class Trouble:
         network = self.network()
         self.client.result(f"sysfs_write {self.path_file(network, 'remove_path')} 1")
         self.pause(0, 3)
+        if not hosts.wait(lambda: self.path_added(network), BACK_S):
+            raise vmlib.Error(f"path {self.client.path(self.server, network)} cannot be added again")
+
+    def path_added(self, network):
+        """rdma_rxe may have been stuck already when the path went, see mend_rxe()."""
         line = self.client.path(self.server, network)
-        if not hosts.wait(lambda: self.client.works(f"[ -d $CLT_CLASS/{SESSION}/paths/{line} ] || "
-                                                    f"sysfs_write $CLT_CLASS/{SESSION}/add_path {line}"), BACK_S):
-            self.loads.faults.append(f"path {line} cannot be added again")
+        if self.client.works(f"[ -d $CLT_CLASS/{SESSION}/paths/{line} ] || "
+                             f"sysfs_write $CLT_CLASS/{SESSION}/add_path {line}"):
+            return True
+        self.bed.mend_rxe(self.loads.ktap, network)
+        return False
 
     def reload_server(self):
         self.server.sh("module_gone rnbd-server rtrs-server", 60)
