@@ -593,13 +593,14 @@ static void export_path__every_size_is_respected(struct kunit *test)
 	size_t size;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(search_paths); i++)
+	for (i = 0; i < ARRAY_SIZE(search_paths); i++) {
 		for (size = 1; size <= sizeof(want) + 1; size++) {
 			char *path = kunit_kmalloc(test, size, GFP_KERNEL);
 
 			KUNIT_EXPECT_EQ(test, rnbd_srv_export_path(path, size, search_paths[i], "s1", "c"),
 					size < sizeof(want) ? RNBD_SRV_LONG_NAME : RNBD_SRV_OK);
 		}
+	}
 }
 
 static void search_path__parameter(struct kunit *test)
