@@ -1035,6 +1035,16 @@ dev_attr() {
 	echo "/sys/block/${1##*/}/rnbd/$2"
 }
 
+# queue_attr <block device> <name>: path of one of its queue's attributes
+queue_attr() {
+	echo "/sys/block/${1##*/}/queue/$2"
+}
+
+# queue <block device> <name>: what that attribute says
+queue() {
+	cat "$(queue_attr "$1" "$2")"
+}
+
 # dev_state <block device>: what the client thinks of it
 dev_state() {
 	cat "$(dev_attr "$1" state)"

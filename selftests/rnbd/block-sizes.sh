@@ -9,10 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-queue() {
-	cat "/sys/block/${1#/dev/}/queue/$2"
-}
-
 # put <bytes> <offset in blocks of that size>
 put() {
 	dd if=/tmp/blocks.data of="$dev" bs="$1" count=1 seek="$2" oflag=direct conv=notrunc status=none

@@ -41,10 +41,6 @@ stat_field() {
 	awk -v n="$2" '{ print $n }' "/sys/block/${1#/dev/}/stat"
 }
 
-queue() {
-	cat "/sys/block/${1#/dev/}/queue/$2"
-}
-
 ktap_plan 21
 requires blkdiscard fallocate stat
 topo_up 1

@@ -16,10 +16,6 @@ flushes() {
 	awk '{ print $16 }' "/sys/block/${1#/dev/}/stat"
 }
 
-queue() {
-	cat "/sys/block/${1#/dev/}/queue/$2"
-}
-
 # trace_device <device>: record what is issued to it
 trace_device() {
 	local number

@@ -52,12 +52,12 @@ check "memory-mapped I/O" fio_verify "$dev" --direct=0 --ioengine=mmap --end_fsy
 	--size=1M --randseed=8
 check "reads that are submitted together" fio_verify "$dev" --iodepth_batch_submit=16 \
 	--iodepth_batch_complete_min=16 --randseed=9
-check_eq "no poll queues unless asked for" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 0
+check_eq "no poll queues unless asked for" "$(queue "$dev" io_poll)" 0
 must unmap_device "$dev"
 
 dev=$(map_device test "$back" nr_poll_queues=2) || abort "cannot map with poll queues"
 check_eq "nr_poll_queues" "$(cat "$(dev_attr "$dev" nr_poll_queues)")" 2
-check_eq "the disk can be polled" "$(cat "/sys/block/${dev#/dev/}/queue/io_poll")" 1
+check_eq "the disk can be polled" "$(queue "$dev" io_poll)" 1
 
 # Every poll of the transport that found something.
 if probe_on selftest_poll rtrs_clt_rdma_cq_direct 'found=$retval:s32' 'found > 0' 2>/dev/null; then

@@ -31,8 +31,8 @@ with() {
 	RTRS_SERVER_OPTS="$*"
 	must server_load
 	dev=$(map_device test "$back" "$PATIENT_PATHS") || abort "not mapped"
-	check_eq "$what: largest request" "$(cat "/sys/block/${dev#/dev/}/queue/max_hw_sectors_kb")" "$kb"
-	must sysfs_write "/sys/block/${dev#/dev/}/queue/max_sectors_kb" "$kb"
+	check_eq "$what: largest request" "$(queue "$dev" max_hw_sectors_kb)" "$kb"
+	must sysfs_write "$(queue_attr "$dev" max_sectors_kb)" "$kb"
 	check "$what: what was written is read" fio_verify "$dev" --size=${MB}M --bsrange=512-2M --blockalign=512
 	check "$what: and is on the server's disk" same_as_backing "$dev" "$back"
 	check "$what: writes in one piece" pieces "$dev" "$kb" write

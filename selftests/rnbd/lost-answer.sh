@@ -49,8 +49,8 @@ must sess_paths_are test 2
 defer "rm -f /tmp/lost /tmp/data"
 must dd if=/dev/urandom of=/tmp/data bs=4k count=1 status=none
 must dd if=/tmp/data of="$dev" bs=4k oflag=direct status=none
-check_eq "time-out by default" "$(cat "/sys/block/${dev##*/}/queue/io_timeout")" 30000
-must sysfs_write "/sys/block/${dev##*/}/queue/io_timeout" 2000
+check_eq "time-out by default" "$(queue "$dev" io_timeout)" 30000
+must sysfs_write "$(queue_attr "$dev" io_timeout)" 2000
 
 kmsg_mark
 check_here "two paths: a READ is sent again" read_lost

@@ -154,7 +154,7 @@ back=$(backing_null 16) || abort "no backing device"
 dev=$(map_device ghosts "$back" $GHOST_OPTIONS) || abort "cannot map"
 must sess_paths_are ghosts 2
 must sysfs_write $CLT_CLASS/ghosts/mpath_policy round-robin
-echo 2 >"/sys/block/${dev##*/}/queue/nomerges"
+echo 2 >"$(queue_attr "$dev" nomerges)"
 
 taken=0 sum=0 n=1
 while [ $n -le "$GHOST_ROUNDS" ]; do

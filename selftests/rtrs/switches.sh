@@ -10,10 +10,6 @@
 
 IOS=128
 
-scheduler_of() {
-	echo "/sys/block/${1##*/}/queue/scheduler"
-}
-
 param() {
 	echo "/sys/module/$1/parameters/$2"
 }
@@ -31,7 +27,8 @@ do_ios() {
 		--iodepth_batch_submit=16 --iodepth_batch_complete_min=16 --bs=4k --size=$((IOS * 4))k \
 		--output-format=terse >/dev/null ;;
 	of_two) other=$(map_device test "$other_back") && do_ios "$1" at_once && unmap_device "$other" ;;
-	sorted) sysfs_write "$(scheduler_of "$1")" mq-deadline && do_ios "$1" at_once && sysfs_write "$(scheduler_of "$1")" none ;;
+	sorted) sysfs_write "$(queue_attr "$1" scheduler)" mq-deadline && do_ios "$1" at_once &&
+		sysfs_write "$(queue_attr "$1" scheduler)" none ;;
 	esac
 }
 

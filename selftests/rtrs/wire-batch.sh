@@ -18,7 +18,7 @@ slow_ms=1000
 slow_disk() {
 	slow=$(backing_null 16 irqmode=2 completion_nsec=$((slow_ms * 1000000)) hw_queue_depth=1 \
 		submit_queues=1) || return 1
-	echo none >"/sys/block/${slow##*/}/queue/scheduler"
+	echo none >"$(queue_attr "$slow" scheduler)"
 }
 
 # start <features>: a session with two disks, $slow_id and $fast_id

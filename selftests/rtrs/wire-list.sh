@@ -263,7 +263,7 @@ defer rtrs_unload
 disk=$(backing_null 16) || abort "no backing device"
 must dd if=/dev/urandom of="$disk" bs=4k count=16 oflag=direct status=none
 slow=$(backing_null 16 irqmode=2 completion_nsec=1000000000 hw_queue_depth=1 submit_queues=1) || abort "no slow disk"
-must sh -c "echo none >/sys/block/${slow##*/}/queue/scheduler"
+must sysfs_write "$(queue_attr "$slow" scheduler)" none
 
 mode=N
 wire_server N
