@@ -12,6 +12,7 @@
  */
 #define pr_fmt(fmt) "rtrs: " fmt
 
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
@@ -139,6 +140,48 @@ err_free_ring:
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_create_qp);
 
+/* Posted behind all else by who drains a queue, on whose stack it is. */
+struct rtrs_conn_marker {
+	struct ib_cqe cqe;
+	bool done;
+};
+
+/* Not to be touched any more once it is done. */
+static void rtrs_conn_marker_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	smp_store_release(&container_of(wc->wr_cqe, struct rtrs_conn_marker, cqe)->done, true);
+}
+
+static void rtrs_conn_poll_for(struct rtrs_conn *conn, const struct rtrs_conn_marker *marker)
+{
+	while (!smp_load_acquire(&marker->done))
+		if (!rtrs_cq_poll(&conn->cq))
+			usleep_range(50, 200);
+}
+
+/*
+ * ib_core looks every 100 ms at a queue that nobody polls, for receives and then for sends: so long would the
+ * requests of a lost path wait, for each such connection.  What takes no marker is left to it.
+ */
+static void rtrs_conn_drain_polled(struct rtrs_conn *conn)
+{
+	struct rtrs_conn_marker sent = { .cqe.done = rtrs_conn_marker_done };
+	struct rtrs_conn_marker received = sent;
+	struct ib_rdma_wr send = { .wr.wr_cqe = &sent.cqe, .wr.opcode = IB_WR_RDMA_WRITE };
+	struct ib_recv_wr recv = { .wr_cqe = &received.cqe };
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	bool in_error = !ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
+
+	if (in_error && !ib_post_recv(conn->qp, &recv, NULL))
+		rtrs_conn_poll_for(conn, &received);
+	else
+		ib_drain_rq(conn->qp);
+	if (in_error && !ib_post_send(conn->qp, &send.wr, NULL))
+		rtrs_conn_poll_for(conn, &sent);
+	else
+		ib_drain_sq(conn->qp);
+}
+
 /**
  * rtrs_conn_drain() - move the queue pair to error and wait for all its completions
  * @conn: the connection; nothing happens if it has no queue pair
@@ -146,12 +189,21 @@ EXPORT_SYMBOL_GPL(rtrs_conn_create_qp);
  * After return no handler of this connection runs and the peer can no longer reach memory through it.  The work of
  * its completion queue may still be returning, until rtrs_conn_destroy_qp().
  *
+ * Receives come first, for their handlers send: what they sent is in front of the sends' marker then.  Handlers of
+ * sends post no receive.
+ *
  * Context: process, may sleep; not from a handler of this connection.
  */
 void rtrs_conn_drain(struct rtrs_conn *conn)
 {
-	if (conn->qp)
-		ib_drain_qp(conn->qp);
+	if (!conn->qp)
+		return;
+	if (conn->cq.ctx == RTRS_CQ_DIRECT) {
+		rtrs_conn_drain_polled(conn);
+		return;
+	}
+	ib_drain_rq(conn->qp);
+	ib_drain_sq(conn->qp);
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_drain);
 
