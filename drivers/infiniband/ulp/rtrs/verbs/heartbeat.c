@@ -2,6 +2,7 @@
 /* Heartbeats of one path (protocol section 8), and the watch over its connections. */
 #include <linux/export.h>
 #include <linux/jiffies.h>
+#include <linux/sched/mm.h>
 #include <rtrs/rtrs_format.h>
 
 #include "../proto/imm.h"
@@ -37,9 +38,8 @@ static void rtrs_hb_queue(struct rtrs_hb *hb)
 	queue_delayed_work(hb->wq, &hb->dwork, time_after(next, now) ? next - now : 0);
 }
 
-static void rtrs_hb_work(struct work_struct *work)
+static void rtrs_hb_tick(struct rtrs_hb *hb)
 {
-	struct rtrs_hb *hb = container_of(work, struct rtrs_hb, dwork.work);
 	unsigned int missed;
 	int ret = 0;
 
@@ -60,6 +60,18 @@ static void rtrs_hb_work(struct work_struct *work)
 		hb->ops->failed(hb, ret);
 	else
 		rtrs_hb_queue(hb);
+}
+
+/*
+ * Who tears the path down waits for the tick, and writeback may wait for that: what the adapter's driver
+ * allocates when it is asked about a queue pair must not recurse into writeback.
+ */
+static void rtrs_hb_work(struct work_struct *work)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	rtrs_hb_tick(container_of(work, struct rtrs_hb, dwork.work));
+	memalloc_noio_restore(noio);
 }
 
 /**
