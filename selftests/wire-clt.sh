@@ -50,12 +50,17 @@ clt_connect_all() {
 }
 
 # clt_open <path> <connections> <session name> [<field>=<number>...]: connect, and exchange
-# information; sets clt_info to what came
+# information
 clt_open() {
-	local path="$1" nr="$2" name="$3" cid=1
+	local path="$1" nr="$2" name="$3"
 	shift 3
-	clt_connect_all "$path" "$nr" "$@" &&
-		peer recv "${path}0" 1 $((8 + 16 * SRV_QD)) &&
+	clt_connect_all "$path" "$nr" "$@" && clt_exchange "$path" "$nr" "$name"
+}
+
+# clt_exchange <path> <connections> <session name>: sets clt_info to what came
+clt_exchange() {
+	local path="$1" nr="$2" name="$3" cid=1
+	peer recv "${path}0" 1 $((8 + 16 * SRV_QD)) &&
 		peer post "${path}0" send data="$(info_req "$name")" || return 1
 	clt_info=$(peer wait "${path}0" 10000)
 	is "$clt_info" "recv op=send len=* data=0100*" || return 1

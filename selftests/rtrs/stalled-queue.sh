@@ -5,7 +5,8 @@
 # long the session lets it, nobody gives the path up; one that never moves again is
 # found out, and told. First our client, whose packets are lost for a while; then both sides in turn,
 # with more in flight than a narrow network carries in the time a queue may stand still; then our server,
-# whose peer, a script, has no receive for what it sends: by the protocol that is tried again for ever.
+# whose peer, a script, is slow to connect, and then has no receive for what it sends: by the protocol that is tried
+# again for ever.
 #
 # vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
 
@@ -52,6 +53,12 @@ never_moves() {
 	[ "$ev" = disconnected ] && [ $answers -eq $RECEIVES ] && [ $took -ge $LEAST_MS ] && [ $took -le $MOST_MS ]
 }
 
+# slow_handshake: it takes longer than a queue may stand still; what is sent right after asks for no completion
+slow_handshake() {
+	clt_connect_all b 2 && sleep $((MOST_MS / 1000)) && clt_exchange b 2 slow &&
+		clt_write b1 1 "$(rnbd_close 99)" && rsp_is b1 1 0 && is "$(peer wait b1 $((HOLD_S * 1000)))" timeout
+}
+
 # slow_but_moves <read|write>: nothing fails, no path is lost, and none is complained about
 slow_but_moves() {
 	local dir status
@@ -65,7 +72,7 @@ slow_but_moves() {
 	[ $status -eq 0 ] && is "$(path_stat narrow 1 6) $(cat "$dir/state") $(kmsg_since | grep rtrs)" "0 connected "
 }
 
-ktap_plan 10
+ktap_plan 11
 topo_up 1
 topo_is_ours
 modprobe -a sch_prio cls_u32 || skip_all "needs sch_prio, cls_u32"
@@ -101,6 +108,9 @@ must unmap_device "$dev"
 must rtrs_unload
 
 wire_server N
+check_here "a handshake that took long is not counted" slow_handshake
+must peer destroy all
+must srv_forgets slow
 must clt_open a 2 still
 kmsg_mark
 check_here "a queue that never moves: closed" never_moves

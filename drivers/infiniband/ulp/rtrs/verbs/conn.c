@@ -261,6 +261,9 @@ static __always_inline int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct
 	conn->sq_free -= nr;
 	conn->sq_unsignaled += nr;
 	if (signal) {
+		/* From now on one is awaited. */
+		if (conn->sq_head == conn->sq_tail)
+			conn->watch_since = jiffies;
 		conn->sq_ring[conn->sq_head] = conn->sq_unsignaled;
 		if (++conn->sq_head == conn->sq_size)
 			conn->sq_head = 0;
@@ -418,7 +421,7 @@ int rtrs_conn_watch(struct rtrs_conn *conn)
 		.wr.opcode = IB_WR_RDMA_WRITE,
 	};
 	unsigned long flags, limit = 0;
-	bool stalled = false;
+	bool stalled = false, unawaited;
 	int ret = 0;
 
 	/* Nobody may be waiting on a polled queue just now. */
@@ -426,14 +429,16 @@ int rtrs_conn_watch(struct rtrs_conn *conn)
 		rtrs_cq_poll(&conn->cq);
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
-	if (conn->sq_free == conn->sq_size || conn->watch_tail != conn->sq_tail) {
+	/* A ring whose ends meet is full if each entry is signalled. */
+	unawaited = conn->sq_unsignaled && conn->sq_head == conn->sq_tail;
+	if (unawaited || conn->sq_free == conn->sq_size || conn->watch_tail != conn->sq_tail) {
 		conn->watch_tail = conn->sq_tail;
 		conn->watch_since = jiffies;
 	} else {
 		limit = conn->watch_since + msecs_to_jiffies(RTRS_CONN_STALL_MS);
 		stalled = time_after(jiffies, limit);
 	}
-	if (!stalled && conn->sq_unsignaled && conn->sq_head == conn->sq_tail)
+	if (unawaited)
 		ret = rtrs_conn_post_locked(conn, &wr.wr, &wr.wr, 1, true);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	/* Only then is the adapter asked, which may sleep and take its time. */
