@@ -21,6 +21,7 @@
 
 #define RTRS_CQ_BUDGET		256
 #define RTRS_CQ_F_POLLER	0
+#define RTRS_CQ_F_EVENT		1
 #define RTRS_CQ_BUSY_POLL_MAX	1000
 #define RTRS_CQ_MISSES_MAX	8
 
@@ -111,9 +112,17 @@ static bool rtrs_cq_become_poller(struct rtrs_cq *rcq)
 /* Ask for an event, and be the poller no longer, unless there is more already.  Return: is there, and still we? */
 static bool rtrs_cq_more(struct rtrs_cq *rcq)
 {
+	bool more;
+
 	clear_bit_unlock(RTRS_CQ_F_POLLER, &rcq->flags);
-	return ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0 &&
-	       rtrs_cq_become_poller(rcq);
+	/* PAIRS: with rtrs_cq_completion(): either it finds no poller or we see its event. */
+	smp_mb__after_atomic();
+	more = ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0;
+	if (unlikely(test_bit(RTRS_CQ_F_EVENT, &rcq->flags))) {
+		clear_bit(RTRS_CQ_F_EVENT, &rcq->flags);
+		more = true;
+	}
+	return more && rtrs_cq_become_poller(rcq);
 }
 
 /* The caller is the poller, which the work is from now on. */
@@ -148,12 +157,22 @@ static void rtrs_cq_work(struct work_struct *work)
 	rtrs_cq_next_turn(rcq);
 }
 
+/*
+ * An event while somebody polls is kept: he may have polled for the last time, and the driver of an adapter that has
+ * failed completes in software what ib_req_notify_cq() does not tell of.
+ */
 static void rtrs_cq_completion(struct ib_cq *cq, void *ctx)
 {
 	struct rtrs_cq *rcq = ctx;
 
-	if (rtrs_cq_become_poller(rcq))
-		rtrs_cq_next_turn(rcq);
+	if (!rtrs_cq_become_poller(rcq)) {
+		set_bit(RTRS_CQ_F_EVENT, &rcq->flags);
+		/* PAIRS: with rtrs_cq_more(). */
+		smp_mb__after_atomic();
+		if (!rtrs_cq_become_poller(rcq))
+			return;
+	}
+	rtrs_cq_next_turn(rcq);
 }
 
 static void rtrs_cq_event(struct ib_event *event, void *ctx)

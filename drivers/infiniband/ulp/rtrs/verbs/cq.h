@@ -43,7 +43,8 @@ struct rtrs_cq_turn {
  * struct rtrs_cq - a completion queue
  * @cq: the verbs object, NULL before create and after destroy
  * @ctx: where handlers run; fixed at create
- * @flags: bit 0, the queue has a poller: somebody is in rtrs_cq_poll(), or a work is queued or polls
+ * @flags: bit 0, the queue has a poller: somebody is in rtrs_cq_poll(), or a work is queued or polls; bit 1, an
+ *	event has come meanwhile
  * @may_block: handlers may wait for a user of the transport, and that one for other completion queues
  * @wq: where the works run; not with RTRS_CQ_DIRECT, as the next two
  * @turns: poll works
