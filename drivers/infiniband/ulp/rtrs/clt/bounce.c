@@ -86,12 +86,14 @@ static int rtrs_clt_bounce_alloc_mrs(struct rtrs_clt_path *path, struct rtrs_clt
 				     struct rtrs_clt_mrs *mrs)
 {
 	u32 max_pages = path->dev->attrs.max_fast_reg_page_list_len;
+	u32 pages = bufs->bytes / SZ_4K;
 	int ret;
 
-	bufs->per_mr = max_pages / (bufs->bytes / SZ_4K);
+	/* Drivers allocate a region's list of pages in one piece: no longer than it has to be. */
+	bufs->per_mr = min(max_pages / pages, bufs->nr);
 	if (!bufs->per_mr)
 		return -EINVAL;
-	ret = rtrs_clt_mrs_alloc(mrs, path->pd, DIV_ROUND_UP(bufs->nr, bufs->per_mr), max_pages);
+	ret = rtrs_clt_mrs_alloc(mrs, path->pd, DIV_ROUND_UP(bufs->nr, bufs->per_mr), bufs->per_mr * pages);
 	bufs->mrs = mrs->mr;
 	return ret;
 }
