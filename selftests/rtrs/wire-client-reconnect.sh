@@ -59,7 +59,22 @@ comes_back() {
 		psrv_chunks w && psrv_receives w && psrv_info_rsp w
 }
 
-ktap_plan 27
+# given_time: refusals with the errors of a server that does not answer, which this one does; the attempts become
+# rarer, as with any other error
+given_time() {
+	local recon=13 errno start took
+	for errno in 110 113 100 110 113; do
+		refuse $recon -$errno || return 1
+		start=$(uptime_ms)
+		recon=$((recon + 1))
+	done
+	asks w0 0 $recon || return 1
+	took=$(($(uptime_ms) - start))
+	echo "attempt $recon came after $took ms"
+	[ "$took" -ge 600 ]
+}
+
+ktap_plan 28
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -138,6 +153,12 @@ must psrv_serve w0
 must psrv_serve w0
 check_here "the session stays with the smaller one, the disk closed" wait_for 10 kmsg_has 'carries less in one request than before'
 check_eq "its state" "$(dev_state "$psrv_dev")" closed
+
+# Whoever refuses has answered.
+must peer disconnect w0
+must are_closed w1
+psrv_gone w
+check_here "refused with ETIMEDOUT and the like: asks again, ever later" given_time
 
 must unmap_device "$psrv_dev" force
 psrv_gone w

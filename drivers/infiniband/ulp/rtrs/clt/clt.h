@@ -571,6 +571,7 @@ bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev
 void rtrs_clt_path_error(struct rtrs_clt_path *path, int error);
 void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result);
 const char *rtrs_clt_path_reason(int error);
+bool rtrs_clt_is_silence(int error);
 __printf(2, 3)
 void rtrs_clt_path_keep_why(struct rtrs_clt_path *path, const char *fmt, ...);
 void rtrs_clt_path_say_why(const struct rtrs_clt_path *path, struct rtrs_report *report);

@@ -290,7 +290,8 @@ static int rtrs_clt_rejected(struct rtrs_clt_conn *cc, const struct rdma_cm_even
 	ret = rtrs_wire_get_reject(data, len);
 	rtrs_clt_path_fail(cc->path, "server refuses connection %u: error %d%s\n", cc->conn.cid, ret,
 			  ret == -EBUSY ? ", it still has the old path" : "");
-	return ret;
+	/* Whatever it says, it has answered. */
+	return rtrs_clt_is_silence(ret) ? -ECONNRESET : ret;
 }
 
 /* No allocation here recurses into writeback or swapping, which may be waiting for this very path. */

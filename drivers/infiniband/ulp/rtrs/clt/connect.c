@@ -565,7 +565,7 @@ static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
  */
 static void rtrs_clt_path_failed(struct rtrs_clt_path *path, int error)
 {
-	if (error == -ETIMEDOUT || error == -EHOSTUNREACH || error == -ENETDOWN) {
+	if (rtrs_clt_is_silence(error)) {
 		path->unanswered++;
 		if (time_before(jiffies, path->count_at))
 			return;

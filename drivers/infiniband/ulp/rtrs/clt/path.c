@@ -163,6 +163,18 @@ void rtrs_clt_path_error(struct rtrs_clt_path *path, int error)
 }
 
 /**
+ * rtrs_clt_is_silence() - does an error mean that nobody has answered
+ * @error: why an attempt to connect failed, negative errno
+ *
+ * Context: any.
+ * Return: true if so; false: there is somebody, who does not want, or something is wrong here.
+ */
+bool rtrs_clt_is_silence(int error)
+{
+	return error == -ETIMEDOUT || error == -EHOSTUNREACH || error == -ENETDOWN;
+}
+
+/**
  * rtrs_clt_path_attempt_done() - an attempt to connect ended, wake who waits for that
  * @path: the path
  * @result: 0 or why it failed
