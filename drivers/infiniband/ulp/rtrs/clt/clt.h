@@ -273,9 +273,9 @@ struct rtrs_clt_bounce {
  * @addr: I. addresses as given; @addr.src is NULL if routing chooses
  * @src: I. storage of @addr.src
  * @dst: I. storage of @addr.dst
- * @name: N. "src@dst" with the real source address once it is known
- * @hca_name: N. device of the last connection
- * @hca_port: N. its port
+ * @name: N, and S to change it. "src@dst" with the real source address once it is known
+ * @hca_name: likewise; device of the last connection
+ * @hca_port: likewise; its port
  * @state_lock: guards @_state changes
  * @_state: S. enum rtrs_clt_path_state; read with rtrs_clt_path_state()
  * @error: A. first error since the last attempt began, 0 if none
@@ -325,7 +325,7 @@ struct rtrs_clt_bounce {
  * @lat: where the time of its requests went
  * @recovery: what losing the path has cost
  * @kobj: sysfs directory and lifetime
- * @name_mutex: N. guards names and adding or renaming @kobj; held for moments only
+ * @name_mutex: N. guards names and adding or renaming @kobj; held for moments only, and by no file of @kobj's
  * @published: N. @kobj is in sysfs
  * @removing: A. bit 0: somebody is in rtrs_clt_path_destroy()
  */

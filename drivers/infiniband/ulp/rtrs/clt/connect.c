@@ -455,11 +455,13 @@ static void rtrs_clt_path_update_names(struct rtrs_clt_path *path)
 
 	mutex_lock(&path->name_mutex);
 	rtrs_addr_to_str(&addr, name, sizeof(name));
+	spin_lock_irq(&path->state_lock);
 	/* Messages and events read it as they go. */
 	if (strcmp(name, path->name))
 		strscpy(path->name, name, sizeof(path->name));
 	strscpy(path->hca_name, dev_name(&path->dev->dev), sizeof(path->hca_name));
 	path->hca_port = path->port;
+	spin_unlock_irq(&path->state_lock);
 	if (path->published && strcmp(kobject_name(&path->kobj), path->name) &&
 	    kobject_rename(&path->kobj, path->name))
 		rtrs_clt_path_err(path, "keeps its old name %s in sysfs\n",

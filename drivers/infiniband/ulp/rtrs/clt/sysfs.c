@@ -14,15 +14,16 @@
 #include "clt.h"
 #include "fault.h"
 
+/* Not with name_mutex: it is held while the directory is added, and taken away again if that fails half-way. */
 #define RTRS_CLT_PATH_RO(_name, _fmt, ...)						\
 static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf) \
 {											\
 	struct rtrs_clt_path *path = to_clt_path(kobj);					\
 	ssize_t len;									\
 											\
-	mutex_lock(&path->name_mutex);							\
+	spin_lock_irq(&path->state_lock);						\
 	len = sysfs_emit(buf, _fmt, __VA_ARGS__);					\
-	mutex_unlock(&path->name_mutex);						\
+	spin_unlock_irq(&path->state_lock);						\
 	return len;									\
 }											\
 static struct kobj_attribute rtrs_clt_##_name##_attr = __ATTR_RO(_name)
@@ -52,9 +53,9 @@ static ssize_t src_addr_show(struct kobject *kobj, struct kobj_attribute *attr, 
 	struct rtrs_clt_path *path = to_clt_path(kobj);
 	ssize_t len;
 
-	mutex_lock(&path->name_mutex);
+	spin_lock_irq(&path->state_lock);
 	len = sysfs_emit(buf, "%.*s\n", (int)strcspn(path->name, "@"), path->name);
-	mutex_unlock(&path->name_mutex);
+	spin_unlock_irq(&path->state_lock);
 	return len;
 }
 
