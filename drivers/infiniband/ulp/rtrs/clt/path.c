@@ -185,7 +185,8 @@ void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result)
 {
 	spin_lock_irq(&path->state_lock);
 	path->attempt_result = result;
-	path->attempts++;
+	/* Who sees the one sees the other: rtrs_clt_path_wait_first(). */
+	smp_store_release(&path->attempts, path->attempts + 1);
 	spin_unlock_irq(&path->state_lock);
 	wake_up_all(&path->state_wq);
 }

@@ -352,7 +352,7 @@ int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
 {
 	wait_event(path->state_wq, READ_ONCE(path->attempts) ||
 		   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING);
-	return READ_ONCE(path->attempts) ? READ_ONCE(path->attempt_result) : -ECONNABORTED;
+	return smp_load_acquire(&path->attempts) ? READ_ONCE(path->attempt_result) : -ECONNABORTED;
 }
 
 /**
