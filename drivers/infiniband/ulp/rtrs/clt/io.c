@@ -60,16 +60,14 @@ static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtr
 	if (io->usr_len > path->max_hdr_size - hdr ||
 	    io->data_len > path->chunk_size - hdr - io->usr_len)
 		return -EMSGSIZE;
+	if (io->data_len && !io->sg_cnt)
+		return -EINVAL;
 	return 0;
 }
 
 static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 {
-	if (!req->data_len)
-		return 0;
-	if (unlikely(!req->sg_cnt))
-		return -EINVAL;
-	if (req->bounced)
+	if (!req->data_len || req->bounced)
 		return 0;
 	if (fault_here(dma_map))
 		return -EINVAL;
