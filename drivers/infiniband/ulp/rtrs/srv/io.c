@@ -565,6 +565,7 @@ static void rtrs_srv_conn_drop_waiting(struct rtrs_srv_conn *conn)
 		list_del(&req->wait_entry);
 		rtrs_srv_req_drop(req);
 	}
+	WRITE_ONCE(conn->waiting, false);
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 }
 

@@ -237,8 +237,8 @@ int rtrs_srv_req_post_inv(struct rtrs_srv_req *req)
  * rtrs_srv_io_kick() - post what waits for room in a connection's send queue
  * @conn: the connection
  *
- * The look at the list without lock is safe: who adds to it looks at the send queue after, who
- * frees room looks at the list after, and both times the lock of the send queue orders the two.
+ * The look at @waiting without lock is safe: it is set before who waits looks at the send queue, for the first time
+ * and each time after; who frees room looks at it after, and the lock of the send queue orders the two.
  *
  * Context: any.  The caller keeps the connection: a handler, or a reference of ops_ref.
  */
@@ -248,7 +248,7 @@ void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
 	unsigned long flags;
 	int ret;
 
-	if (likely(list_empty(&conn->wait_list)))
+	if (likely(!READ_ONCE(conn->waiting)))
 		return;
 	spin_lock_irqsave(&conn->wait_lock, flags);
 	while (!list_empty(&conn->wait_list)) {
@@ -264,6 +264,8 @@ void rtrs_srv_io_kick(struct rtrs_srv_conn *conn)
 			break;
 		}
 	}
+	/* Not for the moment in which the only one that waits is off the list: room that comes then is for it. */
+	WRITE_ONCE(conn->waiting, !list_empty(&conn->wait_list));
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 }
 
@@ -288,8 +290,10 @@ void rtrs_srv_req_wait(struct rtrs_srv_req *req)
 	percpu_ref_get(&path->ops_ref);
 	spin_lock_irqsave(&conn->wait_lock, flags);
 	wait = rtrs_srv_path_serves(path);
-	if (wait)
+	if (wait) {
 		list_add_tail(&req->wait_entry, &conn->wait_list);
+		WRITE_ONCE(conn->waiting, true);
+	}
 	spin_unlock_irqrestore(&conn->wait_lock, flags);
 
 	if (wait)

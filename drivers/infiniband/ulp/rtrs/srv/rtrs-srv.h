@@ -158,8 +158,9 @@ struct rtrs_srv_slot {
  * struct rtrs_srv_conn - a connection of a path
  * @conn: the connection
  * @path: the path
- * @wait_lock: guards @wait_list; taken before the lock of a slot
+ * @wait_lock: guards @wait_list and @waiting; taken before the lock of a slot
  * @wait_list: requests that wait for room in the send queue
+ * @waiting: there are some, or one is tried just now; read without lock
  * @batch: requests without error that were answered since the round of the completion handler began;
  *	that handler's alone
  * @until_timed: requests until the next one that is timed, of a client that does not say which; likewise
@@ -170,6 +171,7 @@ struct rtrs_srv_conn {
 	struct rtrs_srv_path *path;
 	spinlock_t wait_lock;
 	struct list_head wait_list;
+	bool waiting;
 	struct list_head batch;
 	u32 until_timed;
 	u8 list[];
