@@ -141,7 +141,12 @@ static int rtrs_srv_cm_add_conn(struct rtrs_srv_path *path, struct rdma_cm_id *c
 	return 0;
 
 err_destroy_qp:
-	rtrs_conn_drain(&conn->conn);
+	/*
+	 * Of an I/O connection nothing is posted yet; its completions run where handlers may wait for a disk, and
+	 * here all who connect, and all who close, would wait with them.
+	 */
+	if (!cid)
+		rtrs_conn_drain(&conn->conn);
 	rtrs_conn_destroy_qp(&conn->conn);
 err_free:
 	kfree(conn);
