@@ -49,7 +49,7 @@ UNKNOWN = (r"\b((?:DRIVER|CLASS|BUS|BIN)_ATTR\w*|bin_attribute|core_param"
 SUFFIXES = {"_ms": "milliseconds", "_mb": "MiB", "_mb_per_client": "MiB"}
 EMITTED = {" ns\n": "nanoseconds"}
 MODES = {"RO": "0444", "RW": "0644", "WO": "0200"}
-FRACTIONS = {"2": "half", "4": "a quarter"}
+FRACTIONS = {"2": "half", "4": "a quarter", "8": "an eighth"}
 
 # A value that is compared with the least and the most that it may be.
 BOUNDS = re.compile(r"([\w.>-]+) < ([^&|()]+?) \|\| \1 > ([^&|()]+?)(?=\)| \|\||;)")

@@ -34,7 +34,7 @@ connections_are() {
 	local room
 	room=$(($(mem_share 1) * 1024 * 1024 / ($1 * 384)))
 	room=$((room < 131072 ? room : 131072))
-	is "$(param max_connections) $(param max_connections_per_client)" "$((room / 2)) $((room / 4))"
+	is "$(param max_connections) $(param max_connections_per_client)" "$((room / 4)) $((room / 8))"
 }
 
 # not_loaded <parameter>=<value>: with EINVAL, and why
@@ -178,18 +178,18 @@ check_here "connections of all clients" over "all clients have 1 connections, ma
 must cleared
 
 must module_gone rnbd-server rtrs-server
-must modprobe rtrs-server sess_queue_depth=64 max_memory_mb=24 max_memory_mb_per_client=16
+must modprobe rtrs-server sess_queue_depth=64 max_memory_mb=25 max_memory_mb_per_client=17
 must modprobe rnbd-server
 must wait_for 5 [ -d $SRV_CTL ]
 must comes a 1 1
 must comes b 2 2
-check_here "a client's memory: two times 8 MiB" \
-	over "client ip:10.1.0.1 has 16 MiB, max_memory_mb_per_client=16 allows no more" $ENOBUFS c 3 3
-param max_memory_mb 16 >/dev/null
+check_here "a client's memory: two times 8 MiB and 64 pages" \
+	over "client ip:10.1.0.1 has 16 MiB, max_memory_mb_per_client=17 allows no more" $ENOBUFS c 3 3
+param max_memory_mb 17 >/dev/null
 must client_load
 kmsg_mark
 check_fails "memory of all clients" honest_maps
-check "which both sides say" kmsg_has 'rtrs-server: all clients have 16 MiB, max_memory_mb=16 allows no more'
+check "which both sides say" kmsg_has 'rtrs-server: all clients have 16 MiB, max_memory_mb=17 allows no more'
 check_errno "with the error of the limit" ENOBUFS $CLT_CTL/map_device "$(map_line honest "$back" 2 2)" 'error -105'
 must cleared
 

@@ -31,6 +31,7 @@
 #include "../verbs/copy.h"
 #include "../verbs/trace.h"
 #include "fault.h"
+#include "limits.h"
 #include "rtrs-srv.h"
 
 static int rtrs_srv_max_copy_set(const char *val, const struct kernel_param *kp)
@@ -171,6 +172,7 @@ static void rtrs_srv_req_free_copy(struct rtrs_srv_req *req)
 	if (!req->copy)
 		return;
 	free_pages_exact(req->copy, req->copy_size);
+	rtrs_srv_limits_give_copy(req->path->peer, req->copy_size);
 	req->copy = NULL;
 	req->copy_size = 0;
 }
@@ -184,9 +186,13 @@ static bool rtrs_srv_req_get_copy(struct rtrs_srv_req *req, u32 len)
 	if (likely(req->copy_size >= len))
 		return true;
 	size = max_t(u32, RTRS_SRV_COPY_BYTES, roundup_pow_of_two(len));
-	copy = alloc_pages_exact(size, GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
-	if (!copy)
+	if (!rtrs_srv_limits_take_copy(req->path->peer, size))
 		return false;
+	copy = alloc_pages_exact(size, GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
+	if (!copy) {
+		rtrs_srv_limits_give_copy(req->path->peer, size);
+		return false;
+	}
 	rtrs_srv_req_free_copy(req);
 	req->copy = copy;
 	req->copy_size = size;

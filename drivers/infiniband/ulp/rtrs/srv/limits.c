@@ -9,9 +9,13 @@
  *
  * What is charged is charged before it is made, and given back when it is gone.  A limit that is
  * set below what is in use takes nothing away.
+ *
+ * By default all together are seven eighths of the machine's memory: chunks a half, queues a quarter, and copies
+ * of WRITEs' data an eighth.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -32,11 +36,13 @@
  * @entry: in the list of all
  * @addr: the address
  * @used: by enum rtrs_srv_limit; the object is gone when all are 0
+ * @copies: bytes of copies; of paths, whose memory is in @used
  */
 struct rtrs_srv_peer {
 	struct list_head entry;
 	struct sockaddr_storage addr;
 	u64 used[RTRS_SRV_LIMITS];
+	atomic64_t copies;
 };
 
 /* A resource, and the names of its parameters. */
@@ -64,6 +70,8 @@ static const struct rtrs_srv_limit_desc rtrs_srv_limit_descs[RTRS_SRV_LIMITS] = 
 static DEFINE_MUTEX(rtrs_srv_limits_mutex);
 static LIST_HEAD(rtrs_srv_peers);
 static u64 rtrs_srv_used[RTRS_SRV_LIMITS];
+
+static atomic64_t rtrs_srv_copies;
 
 static int rtrs_srv_limit_set(const char *val, const struct kernel_param *kp)
 {
@@ -100,8 +108,11 @@ static unsigned int rtrs_srv_max_peer[RTRS_SRV_LIMITS] = {
 /* What a connection's queues may take of an adapter, or of rdma_rxe, for each of their entries. */
 #define RTRS_SRV_QUEUE_ENTRY_BYTES	384
 
+/* Copies may take so much less than chunks. */
+#define RTRS_SRV_COPIES_PART	4
+
 /* So many connections any machine has room for, and no machine needs more. */
-#define RTRS_SRV_CONNECTIONS_LEAST	64U
+#define RTRS_SRV_CONNECTIONS_LEAST	128U
 #define RTRS_SRV_CONNECTIONS_MOST	131072U
 
 RTRS_SRV_LIMIT_PARAM(max_sessions, rtrs_srv_max[RTRS_SRV_LIMIT_SESSIONS],
@@ -109,9 +120,9 @@ RTRS_SRV_LIMIT_PARAM(max_sessions, rtrs_srv_max[RTRS_SRV_LIMIT_SESSIONS],
 RTRS_SRV_LIMIT_PARAM(max_sessions_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_SESSIONS],
 		     "Sessions of one address (default: 64)");
 RTRS_SRV_LIMIT_PARAM(max_connections, rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS],
-		     "Connections of all clients (default: half of the machine's memory for their queues, at most 65536)");
+		     "Connections of all clients (default: a quarter of the machine's memory for their queues, at most 32768)");
 RTRS_SRV_LIMIT_PARAM(max_connections_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS],
-		     "Connections of one address (default: a quarter of the machine's memory for their queues, at most 32768)");
+		     "Connections of one address (default: an eighth of the machine's memory for their queues, at most 16384)");
 RTRS_SRV_LIMIT_PARAM(max_memory_mb, rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY],
 		     "MiB for the buffers of all clients (default: half of the machine's)");
 RTRS_SRV_LIMIT_PARAM(max_memory_mb_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_MEMORY],
@@ -133,9 +144,9 @@ void __init rtrs_srv_limits_init(u32 queue_depth, bool new_rkey)
 			   RTRS_SRV_CONNECTIONS_LEAST, RTRS_SRV_CONNECTIONS_MOST);
 
 	if (!rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS])
-		rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS] = room / 2;
+		rtrs_srv_max[RTRS_SRV_LIMIT_CONNECTIONS] = room / 4;
 	if (!rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS])
-		rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS] = room / 4;
+		rtrs_srv_max_peer[RTRS_SRV_LIMIT_CONNECTIONS] = room / 8;
 	if (!rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY])
 		rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY] = mb / 2;
 	if (!rtrs_srv_max_peer[RTRS_SRV_LIMIT_MEMORY])
@@ -246,4 +257,42 @@ void rtrs_srv_limits_uncharge(struct rtrs_srv_peer *peer, enum rtrs_srv_limit li
 	rtrs_srv_used[limit] -= amount;
 	rtrs_srv_peer_put(peer);
 	mutex_unlock(&rtrs_srv_limits_mutex);
+}
+
+/**
+ * rtrs_srv_limits_take_copy() - a WRITE's data are about to be copied
+ * @peer: the client, charged with memory
+ * @bytes: of the copy
+ *
+ * Who is refused does without, by a message more for the adapter, so nothing is said.
+ *
+ * Context: any.
+ * Return: true, to be given back by rtrs_srv_limits_give_copy(); false: neither the client's part nor that of all
+ * is to be exceeded.
+ */
+bool rtrs_srv_limits_take_copy(struct rtrs_srv_peer *peer, u32 bytes)
+{
+	u64 max = (u64)READ_ONCE(rtrs_srv_max[RTRS_SRV_LIMIT_MEMORY]) * (SZ_1M / RTRS_SRV_COPIES_PART);
+	u64 max_peer = (u64)READ_ONCE(rtrs_srv_max_peer[RTRS_SRV_LIMIT_MEMORY]) * (SZ_1M / RTRS_SRV_COPIES_PART);
+
+	if (atomic64_add_return(bytes, &peer->copies) <= max_peer) {
+		if (atomic64_add_return(bytes, &rtrs_srv_copies) <= max)
+			return true;
+		atomic64_sub(bytes, &rtrs_srv_copies);
+	}
+	atomic64_sub(bytes, &peer->copies);
+	return false;
+}
+
+/**
+ * rtrs_srv_limits_give_copy() - undo rtrs_srv_limits_take_copy()
+ * @peer: the client, still charged with memory
+ * @bytes: as many as were taken
+ *
+ * Context: any.
+ */
+void rtrs_srv_limits_give_copy(struct rtrs_srv_peer *peer, u32 bytes)
+{
+	atomic64_sub(bytes, &rtrs_srv_copies);
+	atomic64_sub(bytes, &peer->copies);
 }

@@ -147,7 +147,7 @@ static void rtrs_srv_path_set_addrs(struct rtrs_srv_path *path, struct rdma_cm_i
 }
 
 /**
- * rtrs_srv_path_bytes() - memory of a path's chunks
+ * rtrs_srv_path_bytes() - memory of a path's chunks, each of which has a page for the user's message
  * @path: the path; only its geometry is looked at
  *
  * Context: any.
@@ -155,7 +155,7 @@ static void rtrs_srv_path_set_addrs(struct rtrs_srv_path *path, struct rdma_cm_i
  */
 u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path)
 {
-	return (u64)path->geo->queue_depth * path->geo->chunk_size;
+	return (u64)path->geo->queue_depth * (path->geo->chunk_size + PAGE_SIZE);
 }
 
 /**
