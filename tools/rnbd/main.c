@@ -104,7 +104,7 @@ const struct command commands[] = {
 	}, {
 		"close", "DEVICE [SESSION]", "Afn", "ex", "close a device against its client's will",
 		"Close an exported device for the client of a SESSION, or with --all for all that have it open.\n"
-		"Their I/O to it fails until they remap it; hence --force must be given.",
+		"Their I/O to it fails until they unmap it and map it again; hence --force must be given.",
 		1, 2, cmd_close,
 	}, {
 		"events", "[SESSION]", "jc", "s", "print what happens, as it happens",
