@@ -3,6 +3,7 @@
  * Command lines: parse, explain, complete. One table of options for all commands; a command takes
  * those whose letters it lists.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -368,6 +369,18 @@ static struct words complete_assigned(const struct command *cmd, const char *wor
 	return found;
 }
 
+/* Who connects to this server has chosen some of the names: none is to be taken for an option. */
+static struct words complete_names(const struct command *cmd, const struct words *before)
+{
+	struct words names = complete_words(complete_kind(cmd, before->nr), before), found = { 0 };
+	size_t i;
+
+	for (i = 0; i < names.nr; i++)
+		if (*names.word[i] != '-')
+			words_add(&found, names.word[i]);
+	return found;
+}
+
 static struct words complete_argument(const struct command *cmd, char *const *argv)
 {
 	const struct option *open = NULL;
@@ -384,12 +397,19 @@ static struct words complete_argument(const struct command *cmd, char *const *ar
 		return complete_assigned(cmd, *argv);
 	if (**argv == '-')
 		return complete_options(cmd);
-	return complete_words(complete_kind(cmd, words.nr), &words);
+	return complete_names(cmd, &words);
+}
+
+static bool has_control(const char *word)
+{
+	while (*word && !iscntrl((unsigned char)*word))
+		word++;
+	return *word;
 }
 
 /*
- * Candidates for the last word, one a line; the shell picks those that begin with what is typed.
- * What makes no sense gives nothing, as a completion must not complain.
+ * Candidates for the last word, one a line, so none that has a newline; the shell picks those that begin with what is
+ * typed. What makes no sense gives nothing, as a completion must not complain.
  */
 void args_complete(char *const *argv)
 {
@@ -406,5 +426,6 @@ void args_complete(char *const *argv)
 	else
 		found = complete_command(argv);
 	for (i = 0; i < found.nr; i++)
-		puts(found.word[i]);
+		if (!has_control(found.word[i]))
+			puts(found.word[i]);
 }

@@ -5,7 +5,7 @@
 
 _rnbd() {
 	local -a candidates
-	candidates=(${(f)"$(rnbd complete "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+	candidates=(${(f)"$(rnbd complete "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})
 	compadd -S '' -- ${(M)candidates:#*=}
 	compadd -- ${candidates:#*=}
 }
