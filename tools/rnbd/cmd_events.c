@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rnbd events: what happens to sessions, paths and devices, as it happens. It runs for long, so nothing here
- * allocates memory for an event.
+ * rnbd events: what happens to sessions, paths and devices, as it happens. It runs for long, so what an event
+ * needs of memory is given back with it.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "mem.h"
 #include "model.h"
 #include "module.h"
 #include "nl.h"
@@ -113,16 +114,6 @@ static const char *name_of(const char *const *names, size_t nr, uint32_t value)
 	return value < nr ? names[value] : "unknown";
 }
 
-/* A client chose some of these words: what is no printable character, or would break the line, is escaped. */
-static void print_text(const char *text)
-{
-	for (; *text; text++)
-		if (isprint((unsigned char)*text) && *text != '\\')
-			putchar(*text);
-		else
-			printf("\\%03o", (unsigned char)*text);
-}
-
 static void json_text(const char *text)
 {
 	putchar('"');
@@ -209,8 +200,7 @@ static void print_attr(const struct nl_message *msg, unsigned int attr, const ch
 
 	if (!text)
 		return;
-	fputs(before, stdout);
-	print_text(text);
+	printf("%s%s", before, text_shown(text, "\\"));
 }
 
 static void print_failover(const struct nl_message *msg)
@@ -253,6 +243,19 @@ static void print_line(const struct nl_message *msg)
 	if (number_of(msg, RTRS_NL_A_ERROR, &error))
 		printf(" (%s)", strerrorname_np(error) ? strerrorname_np(error) : "unknown");
 	putchar('\n');
+}
+
+static void print_event(const struct nl_message *msg, const struct args *args)
+{
+	struct mem_pool pool = { 0 };
+
+	mem_use(&pool);
+	if (args->json)
+		print_json(msg);
+	else
+		print_line(msg);
+	mem_use(NULL);
+	mem_empty(&pool);
 }
 
 static bool is_wanted(const struct nl_message *msg, const struct args *args)
@@ -304,10 +307,7 @@ static enum status listen_for(struct nl *nl, const struct args *args, unsigned l
 		case NL_EVENT:
 			if (!is_wanted(&msg, args))
 				continue;
-			if (args->json)
-				print_json(&msg);
-			else
-				print_line(&msg);
+			print_event(&msg, args);
 			if (count && !--count)
 				return ST_OK;
 			break;

@@ -110,15 +110,16 @@ static void json_rows(const struct table *table, const char *indent)
 	printf("%s%s]", rows ? "\n" : "", rows ? indent : "");
 }
 
+/* Of a text what makes two columns of one is escaped: where there are no headings, a program splits lines at blanks. */
 static const char *cell_shown(const struct column *column, const struct cell *cell,
-			      const char *units)
+			      const struct args *args)
 {
 	if (!cell->there)
 		return "-";
 	if (column->kind == COL_TEXT)
-		return *cell->text ? cell->text : "-";
+		return *cell->text ? text_shown(cell->text, args->noheaders ? "\\ " : "\\") : "-";
 	if (column->kind == COL_BYTES)
-		return units_format(cell->number, units);
+		return units_format(cell->number, args->units);
 	/* 0: not measured yet */
 	if (column->kind == COL_NS)
 		return cell->number ? mem_printf("%.3fms", cell->number / 1e6) : "-";
@@ -132,7 +133,7 @@ static int column_width(const struct table *table, size_t column, const struct a
 	size_t at, len, width = args->noheaders ? 0 : strlen(table->columns[column].head);
 
 	for (at = column; at < table->nr; at += table->nr_columns) {
-		len = strlen(cell_shown(&table->columns[column], &table->cells[at], args->units));
+		len = strlen(cell_shown(&table->columns[column], &table->cells[at], args));
 		if (len > width)
 			width = len;
 	}
@@ -152,7 +153,7 @@ static void line_print(const struct table *table, const struct cell *row, const 
 	for (i = 0; i < shown_columns; i++, column++) {
 		if (!column->head)
 			continue;
-		shown = row ? cell_shown(column, &row[i], args->units) : column->head;
+		shown = row ? cell_shown(column, &row[i], args) : column->head;
 		if (column->kind != COL_TEXT)
 			printf("%*s", width[i], shown);
 		else if (i + 1 < shown_columns)
@@ -207,7 +208,7 @@ void object_print(const struct table *object, const char *key, const struct tabl
 	}
 	for (i = 0; i < object->nr_columns; i++)
 		printf("%-*s  %s\n", (int)width, object->columns[i].key,
-		       cell_shown(&object->columns[i], &object->cells[i], args->units));
+		       cell_shown(&object->columns[i], &object->cells[i], args));
 	putchar('\n');
 	table_lines(part, args);
 }

@@ -45,10 +45,32 @@ const char *words_join(const struct words *words, const char *between)
 	return text;
 }
 
+/*
+ * As a terminal may have it: what is no printable ASCII character, and each of also, becomes \ and three octal digits.
+ * Who connects to a server chooses names, and they are neither to move the cursor nor to begin a line.
+ */
+const char *text_shown(const char *text, const char *also)
+{
+	char *shown = mem_alloc(4 * strlen(text) + 1), *to = shown;
+
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~' || strchr(also, *text))
+			to += sprintf(to, "\\%03o", (unsigned char)*text);
+		else
+			*to++ = *text;
+	return shown;
+}
+
+/* A backslash stays, as there are commands in complaints that have it for a shell. */
+static const char *complaint(const char *fmt, va_list args)
+{
+	return text_shown(mem_vprintf(fmt, args), "");
+}
+
 static void complain(const char *kind, const char *fmt, va_list args)
 {
 	fprintf(stderr, "%s%s%s: %s%s\n", program_name, *fail_command ? " " : "", fail_command, kind,
-		mem_vprintf(fmt, args));
+		complaint(fmt, args));
 }
 
 /* Say what went wrong, as the first line of a complaint. */
@@ -78,7 +100,7 @@ void detail(const char *kind, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	fprintf(stderr, "  %s: %s\n", kind, mem_vprintf(fmt, args));
+	fprintf(stderr, "  %s: %s\n", kind, complaint(fmt, args));
 	va_end(args);
 }
 
