@@ -114,19 +114,6 @@ static const char *name_of(const char *const *names, size_t nr, uint32_t value)
 	return value < nr ? names[value] : "unknown";
 }
 
-static void json_text(const char *text)
-{
-	putchar('"');
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if (isprint((unsigned char)*text))
-			putchar(*text);
-		else
-			printf("\\u%04x", (unsigned char)*text);
-	putchar('"');
-}
-
 static void json_key(const char *key, bool *first)
 {
 	printf("%s \"%s\": ", *first ? "{" : ",", key);
@@ -144,7 +131,7 @@ static void json_member(const struct member *member, const struct nl_message *ms
 		if (!text)
 			return;
 		json_key(member->key, first);
-		json_text(text);
+		fputs(json_quoted(text), stdout);
 		return;
 	case U64:
 	case SECTORS:
@@ -162,9 +149,9 @@ static void json_member(const struct member *member, const struct nl_message *ms
 		if (member->kind == U32)
 			printf("%" PRIu32, small);
 		else if (member->kind == NAME)
-			json_text(name_of(member->names, member->nr_names, small));
+			fputs(json_quoted(name_of(member->names, member->nr_names, small)), stdout);
 		else
-			json_text(strerrorname_np(small) ? strerrorname_np(small) : "unknown");
+			fputs(json_quoted(strerrorname_np(small) ? strerrorname_np(small) : "unknown"), stdout);
 		return;
 	}
 }

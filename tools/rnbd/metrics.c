@@ -50,22 +50,6 @@ struct family {
 
 static const char *const type_names[] = { "gauge", "counter", "histogram" };
 
-/* How many bytes the UTF-8 sequence has that the text begins with, 0 if it is none. */
-static size_t utf8_len(const unsigned char *text)
-{
-	size_t i, len = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : *text >= 0xe0 && *text < 0xf0 ? 3 :
-		*text >= 0xf0 && *text < 0xf5 ? 4 : 0;
-
-	for (i = 1; i < len; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	/* Too long for what they stand for, surrogates, and what is no character. */
-	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 /* A label's value as it is written; what is not UTF-8 becomes question marks. */
 static const char *escaped(const char *text)
 {
@@ -73,7 +57,7 @@ static const char *escaped(const char *text)
 	size_t len;
 
 	for (; *text; text += len ? len : 1) {
-		len = utf8_len((const unsigned char *)text);
+		len = utf8_len(text);
 		if (!len) {
 			*to++ = '?';
 		} else if (strchr("\\\"\n", *text)) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,19 +53,30 @@ void table_none(struct table *table)
 	table_cell(table)->there = false;
 }
 
-/* A string of JSON. */
+/* A control character of one byte, or of two; the last one is its number. */
+static bool is_control(const char *text, size_t len)
+{
+	return len == 1 ? iscntrl((unsigned char)*text) : *text == '\302' && text[1] < '\240';
+}
+
+/*
+ * A string of JSON, which is to be UTF-8: a byte that is not becomes the character of its number, as in ISO 8859-1.
+ * Control characters are escaped, as somebody may look at it.
+ */
 const char *json_quoted(const char *text)
 {
 	char *quoted = mem_alloc(6 * strlen(text) + 3), *to = quoted;
+	size_t len;
 
 	*to++ = '"';
-	for (; *text; text++) {
+	for (; *text; text += len ? len : 1) {
+		len = utf8_len(text);
 		if (*text == '"' || *text == '\\')
 			to += sprintf(to, "\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			to += sprintf(to, "\\u%04x", *text);
+		else if (!len || is_control(text, len))
+			to += sprintf(to, "\\u%04x", (unsigned char)text[len ? len - 1 : 0]);
 		else
-			*to++ = *text;
+			to = (char *)memcpy(to, text, len) + len;
 	}
 	*to = '"';
 	return quoted;

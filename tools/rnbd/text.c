@@ -45,6 +45,23 @@ const char *words_join(const struct words *words, const char *between)
 	return text;
 }
 
+/* How many bytes the UTF-8 sequence has that the text begins with, 0 if it is none. */
+size_t utf8_len(const char *bytes)
+{
+	const unsigned char *text = (const unsigned char *)bytes;
+	size_t i, len = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : *text >= 0xe0 && *text < 0xf0 ? 3 :
+		*text >= 0xf0 && *text < 0xf5 ? 4 : 0;
+
+	for (i = 1; i < len; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	/* Too long for what they stand for, surrogates, and what is no character. */
+	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+		return 0;
+	return len;
+}
+
 /*
  * As a terminal may have it: what is no printable ASCII character, and each of also, becomes \ and three octal digits.
  * Who connects to a server chooses names, and they are neither to move the cursor nor to begin a line.
