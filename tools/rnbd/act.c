@@ -106,20 +106,6 @@ static const struct cause *cause_of(enum op op, int err)
 	return NULL;
 }
 
-/* As one word of a shell. */
-static const char *quoted(const char *text)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-	const char *quote, *done = "";
-
-	if (*text && !text[strspn(text, plain)])
-		return text;
-	for (; (quote = strchr(text, '\'')); text = quote + 1)
-		done = mem_printf("%s%.*s'\\''", done, (int)(quote - text), text);
-	return mem_printf("'%s%s'", done, text);
-}
-
 /* "/dev/rnbd0" or a partition of it, up to a blank or the end */
 static bool is_of_disk(const char *node, const char *disk)
 {

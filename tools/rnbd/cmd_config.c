@@ -121,14 +121,17 @@ static enum status export_one(const struct args *args, const struct declared *wa
 static void warn_of_users(const struct args *args, const char *name)
 {
 	struct export_list list = exports_load();
+	const char *session;
 	size_t i;
 
 	for (i = 0; i < list.nr && !args->dry_run; i++) {
 		if (!list.export[i].device_path || strcmp(list.export[i].device_path, name))
 			continue;
-		warn("session %s keeps %s open", list.export[i].session, name);
-		detail("next", "rnbd close --force %s %s takes it away", list.export[i].device,
-		       list.export[i].session);
+		session = list.export[i].session;
+		warn("session %s keeps %s open", session, name);
+		/* Somebody may copy this to a shell, and the client has chosen the name. */
+		detail("next", "rnbd close --force %s %s%s takes it away", quoted(list.export[i].device),
+		       *session == '-' ? "-- " : "", quoted(session));
 	}
 }
 

@@ -250,7 +250,8 @@ static enum status check_given_paths(const struct words *paths, const struct ses
 		if (j < sess->nr_paths)
 			continue;
 		fail(ST_BUSY, "session %s exists, without the path %s", sess->name, paths->word[i]);
-		detail("next", "rnbd path add %s %s; or another --session", sess->name, paths->word[i]);
+		detail("next", "rnbd path add %s %s; or another --session", quoted(sess->name),
+		       quoted(paths->word[i]));
 		return ST_BUSY;
 	}
 	return ST_OK;
@@ -267,8 +268,8 @@ static enum status check_given_timings(const struct args *args, const struct ses
 			continue;
 		fail(ST_BUSY, "--%s=%s: session %s exists, with %s", timing_option(nr), args->timing[nr],
 		     sess->name, sess->timing[nr]);
-		detail("next", "echo %s > %s/%s changes it; or give another --session",
-		       args->timing[nr], sess->dir, timings[nr].name);
+		detail("next", "echo %s > %s changes it; or give another --session", args->timing[nr],
+		       quoted(mem_printf("%s/%s", sess->dir, timings[nr].name)));
 		return ST_BUSY;
 	}
 	return ST_OK;

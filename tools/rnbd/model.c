@@ -98,7 +98,8 @@ const struct mapped *mapped_find(const struct mapped_list *list, const char *nam
 		if (found) {
 			*status = fail(ST_NOT_FOUND, "%s is mapped more than once, as %s and as %s", name,
 				       found->disk, list->dev[i].disk);
-			detail("next", "name one of these, or %s@%s", name, found->session);
+			detail("next", "name one of these, or %s",
+			       quoted(mem_printf("%s@%s", name, found->session)));
 			return NULL;
 		}
 		found = &list->dev[i];

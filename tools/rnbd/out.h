@@ -61,6 +61,7 @@ void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void detail(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 size_t utf8_len(const char *bytes);
 const char *text_shown(const char *text, const char *also);
+const char *quoted(const char *text);
 const char *nearest(const char *word, const struct words *known);
 extern const char *fail_command;
 

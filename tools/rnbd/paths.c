@@ -172,7 +172,7 @@ bool server_addresses(const char *server, const struct args *args, struct addr_l
 	if (why)
 		return trouble_set(trouble, ST_NOT_READY,
 				   mem_printf("cannot find the address of %s: %s", server, why),
-				   mem_printf("getent ahosts %s; or give an address", server));
+				   mem_printf("getent ahosts %s; or give an address", quoted(server)));
 	for (i = 0; i < all.nr; i++) {
 		for (j = 0; j < list->nr && !addr_equal(&all.addr[i], &list->addr[j]); j++)
 			;

@@ -78,6 +78,22 @@ const char *text_shown(const char *text, const char *also)
 	return shown;
 }
 
+/* As one word of a shell; of one that has $'' if the text cannot be shown as it is. */
+const char *quoted(const char *text)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+	const char *quote, *done = "";
+
+	if (*text && !text[strspn(text, plain)])
+		return text;
+	if (strlen(text_shown(text, "")) > strlen(text))
+		return mem_printf("$'%s'", text_shown(text, "\\'"));
+	for (; (quote = strchr(text, '\'')); text = quote + 1)
+		done = mem_printf("%s%.*s'\\''", done, (int)(quote - text), text);
+	return mem_printf("'%s%s'", done, text);
+}
+
 /* A backslash stays, as there are commands in complaints that have it for a shell. */
 static const char *complaint(const char *fmt, va_list args)
 {

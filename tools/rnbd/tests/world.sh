@@ -30,12 +30,12 @@ session() {
 	done
 }
 
-# opened <device> <session>: a client has it open
+# opened <device> <session> [<what it calls it>]: a client has it open
 opened() {
 	dir=$RNBD_ROOT/sys/class/rnbd-server/ctl/devices/$1/sessions/$2
 	mkdir "$dir"
 	echo rw >"$dir/access_mode"
-	echo "/dev/$1" >"$dir/mapping_path"
+	echo "${3:-/dev/$1}" >"$dir/mapping_path"
 	: >"$dir/force_close"
 }
 
