@@ -88,6 +88,7 @@ static const struct cause {
 	{ OP_EXPORT | OP_UNEXPORT | OP_SET, EINVAL, ST_REFUSED, "a value is not allowed",
 	  "see the kernel's line, or dmesg" },
 	{ OP_UNEXPORT, ENOENT, ST_NOT_FOUND, "it is not exported", "ls /sys/class/rnbd-server/ctl/exports" },
+	{ ANY_OP, E2BIG, ST_USAGE, "this is longer than the kernel takes", "give fewer or shorter names" },
 	{ ANY_OP, ENOMEM, ST_REFUSED, "out of memory here, or on the server", "dmesg, on both sides" },
 	{ ANY_OP, EINTR, ST_REFUSED, "interrupted", "run it again" },
 	{ ANY_OP, ENODEV, ST_NOT_FOUND, "it is going, or the module is being unloaded", "rnbd list" },

@@ -34,6 +34,12 @@ static const struct key {
 	{ "connect_timeout_ms", RTRS_NL_A_CONNECT_TIMEOUT_MS, true },
 };
 
+/* False: there is no room. Whoever types a text may make it as long as the system lets him. */
+static bool put_text(struct nlmsghdr *msg, unsigned int attr, const char *text)
+{
+	return mnl_attr_put_strz_check(msg, NL_REQUEST_BYTES, attr, text);
+}
+
 static bool put_key(struct nlmsghdr *msg, const char *name, const char *value)
 {
 	size_t i;
@@ -42,10 +48,8 @@ static bool put_key(struct nlmsghdr *msg, const char *name, const char *value)
 		if (strcmp(keys[i].name, name))
 			continue;
 		if (keys[i].number)
-			mnl_attr_put_u32(msg, keys[i].attr, strtol(value, NULL, 10));
-		else
-			mnl_attr_put_strz(msg, keys[i].attr, value);
-		return true;
+			return mnl_attr_put_u32_check(msg, NL_REQUEST_BYTES, keys[i].attr, strtol(value, NULL, 10));
+		return put_text(msg, keys[i].attr, value);
 	}
 	return false;
 }
@@ -75,17 +79,14 @@ static const char *name_behind(const char *file, const char *before)
 
 static bool put_unmap(struct nlmsghdr *msg, const char *file, const char *text)
 {
-	mnl_attr_put_strz(msg, RTRS_NL_A_DEVICE, name_behind(file, "/sys/block/"));
-	if (!strcmp(text, "force"))
-		mnl_attr_put(msg, RTRS_NL_A_FORCE, 0, NULL);
-	return true;
+	return put_text(msg, RTRS_NL_A_DEVICE, name_behind(file, "/sys/block/")) &&
+	       (strcmp(text, "force") || mnl_attr_put_check(msg, NL_REQUEST_BYTES, RTRS_NL_A_FORCE, 0, NULL));
 }
 
 static bool put_path(struct nlmsghdr *msg, const char *file, unsigned int attr, const char *path)
 {
-	mnl_attr_put_strz(msg, RTRS_NL_A_SESSION, name_behind(file, "/sys/class/rtrs-client/"));
-	mnl_attr_put_strz(msg, attr, path);
-	return true;
+	return put_text(msg, RTRS_NL_A_SESSION, name_behind(file, "/sys/class/rtrs-client/")) &&
+	       put_text(msg, attr, path);
 }
 
 static unsigned int command_of(enum op op)

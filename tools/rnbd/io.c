@@ -148,13 +148,15 @@ struct words io_list(const char *fmt, ...)
 	return names;
 }
 
-/* Returns 0 or an errno. */
+/* Returns 0 or an errno. Of more than a page sysfs would take the first one for the whole. */
 int io_write(const char *file, const char *text)
 {
 	size_t len = strlen(text);
 	ssize_t put;
 	int fd, err;
 
+	if (len > (size_t)sysconf(_SC_PAGESIZE))
+		return E2BIG;
 	fd = open(io_path("%s", file), O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;

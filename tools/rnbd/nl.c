@@ -141,10 +141,10 @@ bool nl_has(const struct nl *nl, unsigned int command)
 	return nl->commands & 1U << command;
 }
 
-/* A request without attributes yet; there is room for those of all paths. Good until the next one. */
+/* A request without attributes yet, of NL_REQUEST_BYTES. Good until the next one. */
 struct nlmsghdr *nl_request(const struct nl *nl, unsigned int command)
 {
-	static char request[16384];
+	static char request[NL_REQUEST_BYTES];
 	struct nlmsghdr *msg = mnl_nlmsg_put_header(request);
 	struct genlmsghdr *genl;
 

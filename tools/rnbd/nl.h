@@ -12,6 +12,9 @@
 
 #include "rnbd.h"
 
+/* There is room for the attributes of all paths. */
+#define NL_REQUEST_BYTES	16384
+
 /* A family that is there, the number of its group of events, and a bit for each command. */
 struct nl {
 	struct mnl_socket *sock;

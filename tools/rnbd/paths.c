@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "out.h"
 #include "paths.h"
+#include "value.h"
 
 #define LOOPBACK	"lo"
 
@@ -187,7 +188,22 @@ static const char *without_ip(const char *text)
 	return strncmp(text, "ip:", 3) ? text : text + 3;
 }
 
-/* "[SRC@]DST" as people give it, for the kernel. A GID is the kernel's business and has no route. */
+/* Of a path with a GID, which is the kernel's business and has no route. */
+static bool gid_path_text(const char *given, const char *sep, const char **text, struct route *route,
+			  struct trouble *trouble)
+{
+	const char *dst = sep ? sep + 1 : given, *src = sep ? mem_copy(given, sep - given) : dst;
+	const char *wrong = value_address(src) ? src : value_address(dst) ? dst : NULL;
+
+	if (wrong)
+		return trouble_set(trouble, ST_USAGE, mem_printf("'%s' is no address", wrong),
+				   "expected [SRC@]DST, as gid:fe80::1@gid:fe80::2");
+	*text = given;
+	route->netdev = NULL;
+	return true;
+}
+
+/* "[SRC@]DST" as people give it, for the kernel. */
 bool path_text(const char *given, const char **text, struct route *route, struct trouble *trouble)
 {
 	const char *sep = strpbrk(given, "@,"), *dst = sep ? sep + 1 : given;
@@ -195,11 +211,8 @@ bool path_text(const char *given, const char **text, struct route *route, struct
 	struct addr_list list = { 0 };
 	union addr src;
 
-	if (strstr(given, "gid:")) {
-		*text = given;
-		route->netdev = NULL;
-		return true;
-	}
+	if (strstr(given, "gid:"))
+		return gid_path_text(given, sep, text, route, trouble);
 	if (sep && !addr_parse(without_ip(mem_copy(given, sep - given)), &src))
 		return trouble_set(trouble, ST_USAGE,
 				   mem_printf("'%.*s' is no address of this host", (int)(sep - given), given),

@@ -50,14 +50,22 @@ static bool is_bare_address(const char *text)
 	return addr_parse(text, &addr);
 }
 
-/* An address, with or without "ip:", a GID, or the name of a session. */
-const char *value_client(const char *text)
+/* An address, with or without "ip:", or a GID. */
+const char *value_address(const char *text)
 {
-	if (is_bare_address(text) || (!strncmp(text, "ip:", 3) && is_bare_address(text + 3)))
-		return NULL;
 	if (!strncmp(text, "gid:", 4))
 		return is_bare_address(text + 4) && strchr(text + 4, ':') ? NULL :
 		       "expected gid: and a GID, as gid:fe80::1";
+	return is_bare_address(strncmp(text, "ip:", 3) ? text : text + 3) ? NULL : "expected an address";
+}
+
+/* The same, or the name of a session. */
+const char *value_client(const char *text)
+{
+	const char *wrong = value_address(text);
+
+	if (!wrong || !strncmp(text, "gid:", 4))
+		return wrong;
 	if (strncmp(text, "ip:", 3) && !strchr(text, ',') && !value_session(text))
 		return NULL;
 	return "expected addresses and names of sessions; these have no '/', '.' and ','";

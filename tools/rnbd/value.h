@@ -18,6 +18,7 @@ const char *value_number(const char *text, long min, long max);
 const char *value_session(const char *text);
 const char *value_access(const char *text);
 const char *value_export(const char *text);
+const char *value_address(const char *text);
 const char *value_client(const char *text);
 bool client_is_address(const char *text);
 const char *client_text(const char *text);
