@@ -59,7 +59,7 @@ static struct declared declared_of(const struct section *section)
 
 	for (i = 0; i < values.nr; i++)
 		if (client_is_address(values.word[i]))
-			words_add(&clients, client_text(values.word[i]));
+			words_add(&clients, address_text(values.word[i]));
 	for (i = 0; i < values.nr; i++)
 		if (!client_is_address(values.word[i]) && strcmp(values.word[i], "any"))
 			words_add(&clients, values.word[i]);

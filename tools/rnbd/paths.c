@@ -198,7 +198,7 @@ static bool gid_path_text(const char *given, const char *sep, const char **text,
 	if (wrong)
 		return trouble_set(trouble, ST_USAGE, mem_printf("'%s' is no address", wrong),
 				   "expected [SRC@]DST, as gid:fe80::1@gid:fe80::2");
-	*text = given;
+	*text = sep ? mem_printf("%s@%s", address_text(src), address_text(dst)) : address_text(dst);
 	route->netdev = NULL;
 	return true;
 }

@@ -77,11 +77,24 @@ bool client_is_address(const char *text)
 	return is_bare_address(text) || !strncmp(text, "ip:", 3) || !strncmp(text, "gid:", 4);
 }
 
-/* An address as the kernel prints it. */
-const char *client_text(const char *text)
+static const char *gid_text(const union addr *gid)
+{
+	const unsigned char *byte = gid->in6.sin6_addr.s6_addr;
+	const char *text = "gid";
+	size_t i;
+
+	for (i = 0; i < sizeof(gid->in6.sin6_addr.s6_addr); i += 2)
+		text = mem_printf("%s:%02x%02x", text, byte[i], byte[i + 1]);
+	return text;
+}
+
+/* An address as the kernel prints it, which is to be compared: a GID with all its groups. */
+const char *address_text(const char *text)
 {
 	const char *bare = strncmp(text, "ip:", 3) ? text : text + 3;
 	union addr addr;
 
+	if (!strncmp(text, "gid:", 4))
+		return addr_parse(text + 4, &addr) ? gid_text(&addr) : text;
 	return addr_parse(bare, &addr) ? mem_printf("ip:%s", addr_text(&addr)) : text;
 }

@@ -21,6 +21,6 @@ const char *value_export(const char *text);
 const char *value_address(const char *text);
 const char *value_client(const char *text);
 bool client_is_address(const char *text);
-const char *client_text(const char *text);
+const char *address_text(const char *text);
 
 #endif
