@@ -144,16 +144,21 @@ static int rtrs_clt_addr_resolved(struct rtrs_clt_conn *cc)
 	return rdma_resolve_route(id, RTRS_CLT_RESOLVE_TIMEOUT_MS);
 }
 
+/*
+ * May this path create the session (protocol section 2.5)?  One that was never up must not, lest it makes one of its
+ * own beside that of the others.  If all of those are lost there may be none any more: whichever comes first makes it.
+ */
 static bool rtrs_clt_first_conn(const struct rtrs_clt_path *path)
 {
+	const struct rtrs_clt_sess *sess = path->sess;
 	const struct rtrs_clt_paths *paths;
 	bool first = true;
 	unsigned int i;
 
-	if (path->was_up)
+	if (path->was_up || (READ_ONCE(sess->opened) && !READ_ONCE(sess->paths_up)))
 		return true;
 	rcu_read_lock();
-	paths = rcu_dereference(path->sess->paths);
+	paths = rcu_dereference(sess->paths);
 	for (i = 0; paths && i < paths->nr; i++)
 		if (READ_ONCE(paths->path[i]->was_up))
 			first = false;
