@@ -74,7 +74,24 @@ given_time() {
 	[ "$took" -ge 600 ]
 }
 
-ktap_plan 28
+# gains_patience: a server that accepts too late, and refuses the attempt after that; the client gives it ever more time
+gains_patience() {
+	local recon=18 start took
+	peer reject w0 "$(conn_reject -104)" || return 1
+	while [ $recon -lt 30 ]; do
+		recon=$((recon + 1))
+		asks late0 0 $recon && recon=$((recon + 1)) && refuse $recon -104 && peer destroy late0 || return 1
+	done
+	recon=$((recon + 1))
+	asks late0 0 $recon || return 1
+	start=$(uptime_ms)
+	asks w0 0 $((recon + 1)) && peer destroy late0 || return 1
+	took=$(($(uptime_ms) - start))
+	echo "it waited for $took ms, and for $((60000 / 32)) at first"
+	[ "$took" -ge 3000 ]
+}
+
+ktap_plan 29
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -159,6 +176,7 @@ must peer disconnect w0
 must are_closed w1
 psrv_gone w
 check_here "refused with ETIMEDOUT and the like: asks again, ever later" given_time
+check_here "accepted too late, refused, and so on: it waits ever longer" gains_patience
 
 must unmap_device "$psrv_dev" force
 psrv_gone w

@@ -288,6 +288,7 @@ struct rtrs_clt_bounce {
  * @retry_at: M. jiffies of the next attempt, 0 if not planned yet
  * @failures: M. failed attempts since the path was last up, or an answer came after none had
  * @unanswered: M. attempts in a row that nobody answered
+ * @patience: M. all of them since the path was up
  * @count_at: M. jiffies from which the next attempt without an answer counts as a failure
  * @recon_cnt: M. attempts in all, travels with the connection request
  * @was_up: M. the service connection was established once
@@ -352,6 +353,7 @@ struct rtrs_clt_path {
 	unsigned long retry_at;
 	u32 failures;
 	u32 unanswered;
+	u32 patience;
 	unsigned long count_at;
 	u16 recon_cnt;
 	bool was_up;

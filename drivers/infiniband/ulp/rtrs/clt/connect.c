@@ -352,7 +352,7 @@ static u32 rtrs_clt_patience_ms(const struct rtrs_clt_path *path)
 {
 	u32 timeout_ms = READ_ONCE(path->sess->timing.connect_timeout_ms);
 
-	return path->was_up ? rtrs_patience_ms(path->unanswered, timeout_ms) : timeout_ms;
+	return path->was_up ? rtrs_patience_ms(path->patience, timeout_ms) : timeout_ms;
 }
 
 static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
@@ -490,6 +490,7 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	}
 	path->failures = 0;
 	path->unanswered = 0;
+	path->patience = 0;
 	path->retry_at = 0;
 	if (again)
 		rtrs_clt_count(path, RTRS_CLT_RECONNECTED);
@@ -563,12 +564,14 @@ static void rtrs_clt_path_retry(struct rtrs_clt_path *path)
 
 /*
  * An attempt failed.  Those that nobody answers follow each other closely, so only some of them count: as
- * many as there would be if each waited its turn.
+ * many as there would be if each waited its turn.  A server that is slow to accept refuses what comes after an
+ * attempt that was given up too soon: that does not make the next one any shorter.
  */
 static void rtrs_clt_path_failed(struct rtrs_clt_path *path, int error)
 {
 	if (rtrs_clt_is_silence(error)) {
 		path->unanswered++;
+		path->patience++;
 		if (time_before(jiffies, path->count_at))
 			return;
 	} else if (path->unanswered) {

@@ -15,7 +15,7 @@
 
 /**
  * rtrs_patience_ms() - how long to wait for the server's first answer
- * @unanswered: attempts in a row that nobody answered
+ * @unanswered: attempts that nobody answered since the path was up
  * @max_ms: longest time
  *
  * Context: any.
