@@ -14,6 +14,7 @@
 
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cm.h>
@@ -274,6 +275,7 @@ static int rtrs_srv_cm_connect(struct rtrs_srv_ctx *ctx, struct rdma_cm_id *cm_i
 	char text[RTRS_ADDR_STR_LEN];
 	struct rtrs_srv_path *path;
 	struct rtrs_conn_req req;
+	unsigned int noio;
 	int ret;
 
 	ret = fault_here(cm_reject) ? -ECONNRESET :
@@ -283,6 +285,8 @@ static int rtrs_srv_cm_connect(struct rtrs_srv_ctx *ctx, struct rdma_cm_id *cm_i
 	if (ret)
 		goto err_reject;
 
+	/* Fences and closing wait for the mutex, and writeback may wait for these. */
+	noio = memalloc_noio_save();
 	mutex_lock(&ctx->mutex);
 	path = rtrs_srv_cm_get_path(ctx, cm_id, &req);
 	if (IS_ERR(path)) {
@@ -294,6 +298,7 @@ static int rtrs_srv_cm_connect(struct rtrs_srv_ctx *ctx, struct rdma_cm_id *cm_i
 					   req.cid, ret);
 	}
 	mutex_unlock(&ctx->mutex);
+	memalloc_noio_restore(noio);
 	if (!ret)
 		return 0;
 
