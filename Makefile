@@ -39,6 +39,8 @@ test-modules: modules
 
 # One object, as in `make drivers/infiniband/ulp/rtrs/proto/wire.o`.
 drivers/%.o: FORCE
+	+@tools/deps build
+	+@$(if $(C)$(STRICT),tools/deps lint)
 	+@$(kbuild) $@
 
 ## tools		Build the command-line tools: build/tools/rnbd, build/tools/rtrs-perf
@@ -93,6 +95,7 @@ bench:
 
 ## bench-compare	What differs between two results: make bench-compare OLD=a.json NEW=b.json
 bench-compare:
+	@tools/deps python3
 	@selftests/bench/compare.py "$(OLD)" "$(NEW)"
 
 ## deb		Build the Debian packages: build/deb/*.deb
