@@ -37,6 +37,9 @@ import time
 import initrd
 from standstill import clock, keeper
 
+# Of a user on Debian it does not have the places of mke2fs, e2fsck, debugfs, depmod and debootstrap.
+os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 QEMU = "qemu-system-x86_64"
