@@ -7,6 +7,7 @@ is kept in the cache, named by a hash of everything it was made from. The
 overlay holds what changes between two runs: our modules and the selftests.
 """
 
+import fcntl
 import hashlib
 import lzma
 import os
@@ -243,12 +244,17 @@ def base(image, release):
         info = os.stat(path)
         key.update(f"{path} {info.st_size} {info.st_mtime_ns}\n".encode())
     made = CACHE / f"initrd-{release}-{key.hexdigest()[:16]}"
-    if made.exists():
-        return made
     CACHE.mkdir(parents=True, exist_ok=True)
-    for old in CACHE.glob(f"initrd-{release}-*"):
-        if time.time() - old.stat().st_mtime > 24 * 3600:
-            shutil.rmtree(old, ignore_errors=True)
+    # What is used gets a new time, under the lock: what another checkout uses is not removed as long as a day lies
+    # between two uses at most, nor between its being found here and its being read, which write() does at once.
+    with open(CACHE / ".initrd.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if made.exists():
+            os.utime(made)
+            return made
+        for old in CACHE.glob(f"initrd-{release}-*"):
+            if time.time() - old.stat().st_mtime > 24 * 3600:
+                shutil.rmtree(old, ignore_errors=True)
     stage = pathlib.Path(tempfile.mkdtemp(dir=CACHE, prefix=".initrd."))
     try:
         with open(stage / "base.cpio", "wb") as out:
