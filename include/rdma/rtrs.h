@@ -195,7 +195,8 @@ int rtrs_clt_batch_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_cl
 			   struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 			   struct scatterlist *sg, unsigned int sg_cnt);
 void rtrs_clt_batch_end(struct rtrs_clt_batch *batch);
-void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv);
+void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
+			      unsigned long timeout);
 int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index);
 int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr);
 

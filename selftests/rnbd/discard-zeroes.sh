@@ -41,7 +41,12 @@ stat_field() {
 	awk -v n="$2" '{ print $n }' "/sys/block/${1#/dev/}/stat"
 }
 
-ktap_plan 21
+# at_most <bytes> <bytes>: the smaller one
+at_most() {
+	echo $(($1 < $2 ? $1 : $2))
+}
+
+ktap_plan 22
 requires blkdiscard fallocate stat
 topo_up 1
 RTRS_SERVER_OPTS="sess_queue_depth=64"
@@ -55,10 +60,13 @@ must dd if=/tmp/discard.data of="$dev" bs=1M oflag=direct status=none
 full=$(blocks)
 check "the backing file is full where it was written" [ "$full" -ge $((16 << 11)) ]
 
-# Both know the same limits.
+# Both know the same limits, but for what one request of a client asks of the server's disk.
 check_eq "discard granularity" "$(queue "$dev" discard_granularity)" \
 	"$(queue "$back" discard_granularity)"
-check_eq "discard limit" "$(queue "$dev" discard_max_bytes)" "$(queue "$back" discard_max_bytes)"
+check_eq "discard limit" "$(queue "$dev" discard_max_bytes)" \
+	"$(at_most "$(queue "$back" discard_max_bytes)" $((256 << 20)))"
+check_eq "limit of write zeroes" "$(queue "$dev" write_zeroes_max_bytes)" \
+	"$(at_most "$(queue "$back" write_zeroes_max_bytes)" $((64 << 20)))"
 
 before=$(stat_field "$dev" 12)
 check "discard" blkdiscard -o 4M -l 4M "$dev"

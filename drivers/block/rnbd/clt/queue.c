@@ -37,6 +37,12 @@
 
 #define RNBD_CLT_QUEUE_RETRY_MS	3
 
+/*
+ * What carries no data is as long as the disk behind it makes it: discards and zeroes of many megabytes, a flush of a
+ * cache that is full.
+ */
+#define RNBD_CLT_NO_DATA_TIMEOUTS	4U
+
 /**
  * struct rnbd_clt_hctx - what a hardware queue of a disk carries for us
  * @sess: its session
@@ -300,6 +306,11 @@ static void rnbd_clt_queue_commit_rqs(struct blk_mq_hw_ctx *hctx)
 	rcu_read_unlock();
 }
 
+static noinline void rnbd_clt_queue_give_time(struct request *rq)
+{
+	rq->timeout = min_t(u64, (u64)READ_ONCE(rq->q->rq_timeout) * RNBD_CLT_NO_DATA_TIMEOUTS, U32_MAX);
+}
+
 static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 				      const struct blk_mq_queue_data *bd)
 {
@@ -317,6 +328,8 @@ static blk_status_t rnbd_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	} else {
 		status = rnbd_clt_queue_prepare(dev, bd->rq);
 		if (likely(status == BLK_STS_OK)) {
+			if (unlikely(op > RNBD_OP_WRITE))
+				rnbd_clt_queue_give_time(bd->rq);
 			blk_mq_start_request(bd->rq);
 			status = rnbd_clt_queue_send(dev, bd->rq, op, NULL);
 		}
@@ -343,7 +356,7 @@ static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch 
 }
 
 /*
- * No answer in the disk's queue/io_timeout, 30 s if it was not set.  Nothing the block layer could do makes
+ * No answer in the disk's queue/io_timeout, 30 s if it was not set, or what the request has instead.  Nothing the block layer could do makes
  * the transport return pages that the server may still write; giving up the path it is on does.
  */
 static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
@@ -357,7 +370,7 @@ static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 	/* PAIRS: with rnbd_clt_queue_prepare(); without a permit it is still set aside, or just being sent. */
 	permit = smp_load_acquire(&io->permit);
 	if (permit && rcu_access_pointer(dev->sess->rtrs))
-		rtrs_clt_request_overdue(io->rtrs, permit, rq);
+		rtrs_clt_request_overdue(io->rtrs, permit, rq, rq->timeout);
 	rcu_read_unlock();
 	return BLK_EH_RESET_TIMER;
 }

@@ -20,6 +20,13 @@
 /* A request counts its bytes in 32 bits. */
 #define RNBD_MAX_REQ_SECTORS	(U32_MAX / RNBD_SECTOR_BYTES)
 
+/*
+ * A request without data has to end in the time that the block layer gives it, although the server's disk may have
+ * to write all of it.  Discards are cheaper, and an array may have large units for them.
+ */
+#define RNBD_MAX_ZEROES_SECTORS		((64U << 20) / RNBD_SECTOR_BYTES)
+#define RNBD_MAX_DISCARD_SECTORS	((256U << 20) / RNBD_SECTOR_BYTES)
+
 /* The byte offset of every sector fits a signed 64-bit number. */
 #define RNBD_MAX_DEV_SECTORS	((u64)S64_MAX / RNBD_SECTOR_BYTES)
 
@@ -149,7 +156,10 @@ static void rnbd_get_discard(const struct rnbd_msg_open_rsp *rsp, struct rnbd_de
 	limits->discard_granularity = granularity;
 	limits->discard_alignment = le32_to_cpu(rsp->discard_alignment) % granularity;
 	if (rsp->secure_discard)
-		limits->max_secure_erase_sectors = limits->max_discard_sectors;
+		limits->max_secure_erase_sectors = min_t(u32, limits->max_discard_sectors, RNBD_MAX_ZEROES_SECTORS);
+	/* Less than a unit is no discard at all. */
+	limits->max_discard_sectors = min_t(u32, limits->max_discard_sectors,
+					    max_t(u32, RNBD_MAX_DISCARD_SECTORS, granularity / RNBD_SECTOR_BYTES));
 }
 
 /**
@@ -192,8 +202,8 @@ int rnbd_get_open_rsp(const struct rnbd_msg_open_rsp *rsp,
 	limits->max_segments = min_t(u32, transport->max_segments, U16_MAX);
 	rnbd_get_discard(rsp, limits);
 	limits->max_write_zeroes_sectors =
-		rnbd_limits_req_sectors(le32_to_cpu(rsp->max_write_zeroes_sectors),
-					limits->logical_block_bytes);
+		rnbd_limits_req_sectors(min_t(u32, le32_to_cpu(rsp->max_write_zeroes_sectors),
+					      RNBD_MAX_ZEROES_SECTORS), limits->logical_block_bytes);
 	limits->write_cache = rsp->cache_policy & RNBD_CACHE_WRITEBACK;
 	limits->fua = limits->write_cache && (rsp->cache_policy & RNBD_CACHE_FUA);
 	return 0;

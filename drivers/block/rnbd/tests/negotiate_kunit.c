@@ -315,9 +315,22 @@ static void open_rsp__limits_fit_a_request(struct kunit *test)
 	rsp.max_write_zeroes_sectors = cpu_to_le32(U32_MAX);
 	rsp.logical_block_size = cpu_to_le16(4096);
 	KUNIT_ASSERT_EQ(test, get(&rsp, &limits), 0);
-	KUNIT_EXPECT_EQ(test, limits.max_discard_sectors, (U32_MAX >> 9) & ~7U);
-	KUNIT_EXPECT_EQ(test, limits.max_secure_erase_sectors, (U32_MAX >> 9) & ~7U);
-	KUNIT_EXPECT_EQ(test, limits.max_write_zeroes_sectors, (U32_MAX >> 9) & ~7U);
+	KUNIT_EXPECT_EQ(test, limits.max_discard_sectors, 256U << 11);
+	KUNIT_EXPECT_EQ(test, limits.max_secure_erase_sectors, 64U << 11);
+	KUNIT_EXPECT_EQ(test, limits.max_write_zeroes_sectors, 64U << 11);
+
+	/* A unit for discards that is larger than that. */
+	rsp.discard_granularity = cpu_to_le32(1U << 30);
+	KUNIT_ASSERT_EQ(test, get(&rsp, &limits), 0);
+	KUNIT_EXPECT_EQ(test, limits.max_discard_sectors, 1024U << 11);
+	KUNIT_EXPECT_EQ(test, limits.max_secure_erase_sectors, 64U << 11);
+
+	/* And what the server has, if it is less. */
+	rsp.max_discard_sectors = cpu_to_le32(64U << 11);
+	rsp.max_write_zeroes_sectors = cpu_to_le32((64U << 11) - 8);
+	KUNIT_ASSERT_EQ(test, get(&rsp, &limits), 0);
+	KUNIT_EXPECT_EQ(test, limits.max_discard_sectors, 64U << 11);
+	KUNIT_EXPECT_EQ(test, limits.max_write_zeroes_sectors, (64U << 11) - 8);
 
 	/* Less than a block is nothing. */
 	rsp.max_discard_sectors = cpu_to_le32(7);

@@ -91,6 +91,7 @@ struct rtrs_permit {
  * @invalidated: O. the server invalidated the region of a READ
  * @invs_before: O. @nr_invs of @conn before the region was registered: an older one was of an older registration
  * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
+ * @sent_at: O. jiffies when it was sent on this path
  * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
  * @srv_time: O. immediate of type SERVER_TIME that came with the answer, 0 if none did
  * @sent_ns: O. when it was sent on this path, 0 unless its time is taken (mp.c)
@@ -123,6 +124,7 @@ struct rtrs_clt_req {
 	u32 invs_before;
 	u32 bounce_off;
 	u64 start_ns;
+	unsigned long sent_at;
 	u64 posted_ns;
 	u32 srv_time;
 	u64 sent_ns;

@@ -99,6 +99,7 @@ static __always_inline void rtrs_clt_req_init(struct rtrs_clt_req *req, const st
 	req->dir = io->dir;
 	req->invalidated = false;
 	req->start_ns = io->start_ns;
+	req->sent_at = jiffies;
 	req->cpu = raw_smp_processor_id();
 	req->error = 0;
 	req->conf_fn = io->conf_fn;
@@ -478,13 +479,23 @@ void rtrs_clt_batch_end(struct rtrs_clt_batch *batch) __releases(RCU)
 }
 EXPORT_SYMBOL(rtrs_clt_batch_end);
 
-/* Give the path up if this request is on it. */
-static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv)
+/*
+ * Has it been on its path for so long?  The ULP's clock began earlier, and not by more than an eighth, if this is
+ * the first one.
+ */
+static bool rtrs_clt_req_overdue(const struct rtrs_clt_req *req, unsigned long timeout)
+{
+	return time_after_eq(jiffies, READ_ONCE(req->sent_at) + timeout - timeout / 8);
+}
+
+/* Give the path up if this request is on it, for so long. */
+static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv, unsigned long timeout)
 {
 	struct rtrs_clt_req *req = &path->reqs[slot];
 
 	if (rtrs_clt_path_state(path) != RTRS_CLT_PATH_CONNECTED ||
-	    !(atomic_read_acquire(&req->state) & RTRS_REQ_POSTED) || READ_ONCE(req->priv) != priv)
+	    !(atomic_read_acquire(&req->state) & RTRS_REQ_POSTED) || READ_ONCE(req->priv) != priv ||
+	    !rtrs_clt_req_overdue(req, timeout))
 		return;
 	rtrs_clt_path_err_rl(path, "no answer to the request in slot %u in time, path given up\n",
 			     slot);
@@ -497,14 +508,17 @@ static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const vo
  * @sess: open session
  * @permit: permit of the request
  * @priv: @priv of its struct rtrs_clt_req_ops
+ * @timeout: how long it may take, jiffies
  *
  * Gives the path up that the request is on: the server closes it, and then it goes to another path, or
  * completes with -ECONNABORTED if there is none.  A request that is on no path waits for just that already,
- * and one that is answered at this moment is left alone.  Not part of mainline's interface.
+ * one that has come to its path less than @timeout ago has its time there, and one that is answered at this moment
+ * is left alone: ask again after another @timeout.  Not part of mainline's interface.
  *
  * Context: any.
  */
-void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv)
+void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
+			      unsigned long timeout)
 {
 	const struct rtrs_clt_paths *paths;
 	unsigned int i;
@@ -512,7 +526,7 @@ void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *pe
 	rcu_read_lock();
 	paths = rcu_dereference(sess->paths);
 	for (i = 0; paths && i < paths->nr; i++)
-		rtrs_clt_path_overdue(paths->path[i], permit->slot, priv);
+		rtrs_clt_path_overdue(paths->path[i], permit->slot, priv, timeout);
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL(rtrs_clt_request_overdue);
