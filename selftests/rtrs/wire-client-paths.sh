@@ -119,7 +119,7 @@ small_chunks() {
 	done
 }
 
-ktap_plan 27
+ktap_plan 28
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -172,12 +172,21 @@ must are_closed v0 v1
 drop v
 add_start $V
 check_here "a path that is added: con 0 may not create the session" asks v0 0 1 0
-must psrv_accept v0
+must psrv_accept v0 io=4096
 must asks v1 1 1 1
 must peer reject v1 "$(conn_reject -104)"
 check_here "con 1 refused: con 0 is disconnected" are_closed v0
 check_here "and add_path fails" add_ends ECONNRESET
 drop v
+must remove $W
+must are_closed w1
+drop w
+add_start $W
+must comes w 1 1
+must add_ends
+must psrv_serve w0
+must psrv_serve w0
+check "its smaller sizes were never the session's: the disk is opened again" wait_for 5 dev_is "$psrv_dev" open
 
 # Other sizes than the session has (9).
 for qd in 8 2; do

@@ -314,6 +314,7 @@ struct rtrs_clt_bounce {
  * @srv_id: C. the server's number of this path, with extensions
  * @srv_sess: C. the server's number of the session that the path belongs to there, with extension SESSION, else 0
  * @fence: C. to be waited for when the path is lost, NULL without extension FENCE
+ * @max_io_size: C. bytes of data per request that the server has announced
  * @chunk_size: C. bytes of one chunk of the server
  * @max_hdr_size: C. bytes of user message and header
  * @mr_pages: C. pages one region maps
@@ -380,6 +381,7 @@ struct rtrs_clt_path {
 	u32 srv_id;
 	u32 srv_sess;
 	struct rtrs_clt_fence *fence;
+	u32 max_io_size;
 	u32 chunk_size;
 	u32 max_hdr_size;
 	u32 mr_pages;
@@ -431,11 +433,11 @@ struct rtrs_clt_paths {
  * @paths_wait: woken when a path has left @paths
  * @policy: A. enum rtrs_mp_policy
  * @rr: per-CPU position of round-robin, and what service-time draws from
- * @geo_mutex: guards the four sizes below while paths connect
- * @queue_depth: slots; 0 until the first path is up, then fixed
+ * @geo_mutex: guards the two sizes below while paths connect
+ * @queue_depth: slots; 0 until the server has told it to the first path, then fixed
  * @mem_bits: bits of the immediate that hold the offset in a chunk; as @queue_depth
- * @max_io_size: bytes per request; only ever lowered
- * @max_segments: sg entries per request; only ever lowered
+ * @max_io_size: E. bytes per request, 0 until the first path is up; only ever lowered
+ * @max_segments: E. sg entries per request; as @max_io_size
  * @ev_mutex: serialises link events
  * @paths_up: E. paths that are up
  * @srv_sess: E. the server's number of the session that the ULP knows, 0 if it gave none

@@ -206,12 +206,10 @@ static u32 rtrs_clt_mr_pages(const struct rtrs_clt_path *path, const struct rtrs
 	return min(segs + 1, path->dev->attrs.max_fast_reg_page_list_len);
 }
 
-/* All paths of a session have to offer the same slots; sizes may shrink, never grow. */
+/* All paths of a session have to offer the same slots.  Sizes count when the path is up (fence.c). */
 static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
 {
 	struct rtrs_clt_sess *sess = path->sess;
-	u32 mr_pages = rtrs_clt_mr_pages(path, rsp);
-	u32 segs = mr_pages - 1;
 	int ret = 0;
 
 	if (rtrs_geometry_check_rsp(rsp)) {
@@ -222,8 +220,6 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	mutex_lock(&sess->geo_mutex);
 	if (!sess->queue_depth) {
 		sess->mem_bits = rtrs_geometry_mem_bits(rsp->queue_depth);
-		sess->max_io_size = rsp->max_io_size;
-		sess->max_segments = segs;
 		/* Last: paths that see it see the rest. */
 		WRITE_ONCE(sess->queue_depth, rsp->queue_depth);
 	} else if (sess->queue_depth != rsp->queue_depth) {
@@ -231,14 +227,12 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 				  rsp->queue_depth, sess->queue_depth);
 		path->max_failures_hit = true;
 		ret = -ECONNRESET;
-	} else {
-		WRITE_ONCE(sess->max_io_size, min(sess->max_io_size, rsp->max_io_size));
-		WRITE_ONCE(sess->max_segments, min(sess->max_segments, segs));
 	}
 	mutex_unlock(&sess->geo_mutex);
 	if (ret)
 		return ret;
-	path->mr_pages = mr_pages;
+	path->mr_pages = rtrs_clt_mr_pages(path, rsp);
+	path->max_io_size = rsp->max_io_size;
 	path->chunk_size = rsp->max_io_size + rsp->max_hdr_size;
 	path->max_hdr_size = min_t(u32, rsp->max_hdr_size, RTRS_CLT_MAX_HDR_BYTES);
 	path->new_rkey = rsp->new_rkey;

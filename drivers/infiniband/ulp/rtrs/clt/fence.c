@@ -346,6 +346,19 @@ static bool rtrs_clt_fence_joins(const struct rtrs_clt_path *path)
 }
 
 /*
+ * What the session promises holds on each of its paths: the first one that is up brings it, others may lower it.
+ * One page of a region is for data that start inside a page.
+ */
+static void rtrs_clt_fence_merge_sizes(const struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+
+	lockdep_assert_held(&sess->ev_mutex);
+	WRITE_ONCE(sess->max_segments, min_not_zero(sess->max_segments, path->mr_pages - 1));
+	WRITE_ONCE(sess->max_io_size, min_not_zero(sess->max_io_size, path->max_io_size));
+}
+
+/*
  * Step to CONNECTED if nothing is left behind, else ask for all of it.  Under the mutex of link events, with
  * which the path is counted too: the ULP has heard that the session was lost before a path to the next one is
  * there, and does not hear it while a path carries requests.
@@ -373,6 +386,7 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 	}
 	*stepped = false;
 	if (!left && rtrs_clt_fence_joins(path)) {
+		rtrs_clt_fence_merge_sizes(path);
 		/* Before the step, that wakes who waits to join it. */
 		WRITE_ONCE(sess->srv_sess, path->srv_sess);
 		*stepped = rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
