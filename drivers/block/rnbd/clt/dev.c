@@ -11,7 +11,8 @@
  * Ownership
  *	Memory: see rnbd_clt_dev.ref.  The device is on the list of its session, and so keeps its name, until
  *	it is taken apart and no message about it is under way: the server answers a second OPEN of
- *	a name with the same handle, and a late CLOSE would hit the wrong mapping.
+ *	a name with the same handle, and a late CLOSE would hit the wrong mapping.  If the server may have it open
+ *	even then, its name goes to left.c.
  *
  * Ordering
  *	A handle is worth nothing after the link was lost, and may then mean another device.  link_gen is
@@ -28,6 +29,7 @@
 #include "dev.h"
 #include "fault.h"
 #include "hold.h"
+#include "left.h"
 #include "msg.h"
 #include "sess.h"
 #include "tell.h"
@@ -92,6 +94,7 @@ void rnbd_clt_dev_put(struct rnbd_clt_dev *dev)
 		return;
 	if (dev->disk)
 		put_disk(dev->disk);
+	rnbd_clt_left_free(dev->left);
 	rnbd_clt_msg_exit(&dev->msg);
 	rnbd_clt_sess_drop(dev->sess);
 	kfree(dev);
@@ -246,6 +249,8 @@ static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
 	if (is_there) {
 		dev->device_id = limits.device_id;
 		dev->open_gen = dev->msg.gen;
+	} else if (ret != -ECONNABORTED) {
+		dev->on_server = false;
 	}
 	if (!ret)
 		ret = rnbd_clt_dev_take_up(dev);
@@ -255,13 +260,30 @@ static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
 	return ret && is_there;
 }
 
+/* Taken apart, and nothing under way: the name is free, or kept by what is left of the device. */
+static void rnbd_clt_dev_unlist(struct rnbd_clt_dev *dev)
+{
+	struct rnbd_clt_sess *sess = dev->sess;
+
+	lockdep_assert_held(&sess->lock);
+	if (!dev->is_gone || dev->msg.busy || list_empty(&dev->entry))
+		return;
+	list_del_init(&dev->entry);
+	if (!dev->on_server || sess->stop)
+		return;
+	rnbd_clt_left_keep(dev->left);
+	dev->left = NULL;
+	/* Else the server wants SESS_INFO first. */
+	if (dev->open_gen == sess->link_gen)
+		rnbd_clt_sess_queue_left(sess);
+}
+
 /* Release the message, and what was only kept for it. */
 static void rnbd_clt_dev_end_msg(struct rnbd_clt_dev *dev)
 {
 	rnbd_clt_msg_release(&dev->msg);
 	spin_lock(&dev->sess->lock);
-	if (dev->is_gone && !dev->msg.busy)
-		list_del_init(&dev->entry);
+	rnbd_clt_dev_unlist(dev);
 	spin_unlock(&dev->sess->lock);
 	rnbd_clt_dev_put(dev);
 }
@@ -275,6 +297,8 @@ static void rnbd_clt_dev_msg_done(struct rnbd_clt_msg *msg)
 		rnbd_put_close(&msg->req.close, dev->device_id);
 		if (!rnbd_clt_msg_send(msg, NULL))
 			return;
+	} else if (!is_open && msg->error != -ECONNABORTED) {
+		dev->on_server = false;
 	}
 	rnbd_clt_dev_end_msg(dev);
 }
@@ -299,18 +323,10 @@ static int rnbd_clt_dev_expect_state(struct rnbd_clt_dev *dev, enum rnbd_clt_dev
 	return -ENODEV;
 }
 
-/* Wait until no request or message with a handle from before the loss of the link can be sent. */
-static void rnbd_clt_dev_forget_past(struct rnbd_clt_sess *sess, unsigned int gen)
-{
-	if (READ_ONCE(sess->rcu_gen) == gen)
-		return;
-	synchronize_rcu();
-	WRITE_ONCE(sess->rcu_gen, gen);
-}
-
 static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state,
 				  bool unheard)
 {
+	bool on_server;
 	int ret;
 
 	ret = rnbd_clt_msg_claim(&dev->msg, &dev->stop, RNBD_CLT_OPEN_TIMEOUT);
@@ -322,13 +338,19 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 	ret = rnbd_clt_dev_expect_state(dev, state);
 	if (ret)
 		goto err_end_msg;
-	rnbd_clt_dev_forget_past(dev->sess, dev->msg.gen);
+	rnbd_clt_msg_forget_past(&dev->msg);
 	rnbd_put_open(&dev->msg.req.open, dev->path, dev->access_mode);
+	/* Before it is sent, and answered.  What handle it has is not known until then. */
+	on_server = dev->on_server;
+	dev->on_server = true;
+	dev->open_gen = dev->msg.gen - 1;
 	ret = rnbd_clt_msg_send(&dev->msg, &dev->stop);
 	if (ret)
-		goto err_end_msg;
+		goto err_not_sent;
 	return 0;
 
+err_not_sent:
+	dev->on_server = on_server;
 err_end_msg:
 	rnbd_clt_dev_end_msg(dev);
 	return ret;
@@ -421,12 +443,16 @@ static bool rnbd_clt_dev_same_name(const char *a, const char *b)
 static int rnbd_clt_dev_list(struct rnbd_clt_dev *dev)
 {
 	struct rnbd_clt_dev *other;
+	struct rnbd_clt_left *left;
 	int ret = 0;
 
 	spin_lock(&dev->sess->lock);
 	list_for_each_entry(other, &dev->sess->devs, entry)
 		if (rnbd_clt_dev_same_name(other->path, dev->path))
 			ret = other->is_gone ? -EBUSY : -EEXIST;
+	list_for_each_entry(left, &dev->sess->left, entry)
+		if (!strcmp(left->path, dev->path))
+			ret = -EBUSY;
 	if (!ret)
 		list_add_tail(&dev->entry, &dev->sess->devs);
 	spin_unlock(&dev->sess->lock);
@@ -442,7 +468,7 @@ static int rnbd_clt_dev_list(struct rnbd_clt_dev *dev)
  *
  * Context: may sleep.
  * Return: a device in state INIT, with a reference for the caller; -EEXIST: mapped already; -EBUSY: unmapped,
- * but a message of it is under way; -ENOMEM.
+ * but a message of it is under way, or the server may still have it open; -ENOMEM.
  */
 struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char *path,
 					 enum rnbd_access_mode mode, int no_path_timeout)
@@ -455,6 +481,9 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 		return ERR_PTR(-ENOMEM);
 	if (rnbd_clt_msg_init(&dev->msg, sess, rnbd_clt_dev_msg_done))
 		goto err_free;
+	dev->left = rnbd_clt_left_alloc(sess, path);
+	if (!dev->left)
+		goto err_free_msg;
 	refcount_set(&dev->ref, 1);
 	dev->sess = sess;
 	rnbd_clt_sess_hold(sess);
@@ -471,6 +500,8 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 err_put:
 	rnbd_clt_dev_put(dev);
 	return ERR_PTR(ret);
+err_free_msg:
+	rnbd_clt_msg_exit(&dev->msg);
 err_free:
 	kfree(dev);
 	return ERR_PTR(ret);
@@ -512,15 +543,12 @@ void rnbd_clt_dev_put_opener(struct rnbd_clt_dev *dev)
 }
 
 /* From here on every request fails, nobody can open the device, and nobody waits on its behalf. */
-static bool rnbd_clt_dev_stop_locked(struct rnbd_clt_dev *dev)
+static void rnbd_clt_dev_stop_locked(struct rnbd_clt_dev *dev)
 {
-	bool was_open = rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_OPEN;
-
 	lockdep_assert_held(&dev->sess->lock);
 	rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_UNMAPPED);
 	WRITE_ONCE(dev->stop, true);
 	rnbd_clt_hold_stop(dev);
-	return was_open;
 }
 
 static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
@@ -536,12 +564,11 @@ static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
  * rnbd_clt_dev_start_unmap() - become the one who takes a device apart
  * @dev: the device
  * @force: even if it is opened
- * @was_open: whether the server has it open, as far as we know
  *
  * Context: may sleep.
  * Return: 0; -EALREADY: somebody else is; -EBUSY: opened, or not yet mapped completely.
  */
-int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force, bool *was_open)
+int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force)
 {
 	int ret = 0;
 
@@ -551,7 +578,7 @@ int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force, bool *was_ope
 	else if (!dev->is_online || (!force && dev->nr_openers))
 		ret = -EBUSY;
 	else
-		*was_open = rnbd_clt_dev_stop_locked(dev);
+		rnbd_clt_dev_stop_locked(dev);
 	spin_unlock(&dev->sess->lock);
 	if (!ret)
 		rnbd_clt_dev_settle(dev);
@@ -563,20 +590,16 @@ int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force, bool *was_ope
  * @dev: device that is not online
  *
  * Context: may sleep.
- * Return: true if the server has the device open, as far as we know.
  */
-bool rnbd_clt_dev_abort_map(struct rnbd_clt_dev *dev)
+void rnbd_clt_dev_abort_map(struct rnbd_clt_dev *dev)
 {
-	bool was_open;
-
 	spin_lock(&dev->sess->lock);
-	was_open = rnbd_clt_dev_stop_locked(dev);
+	rnbd_clt_dev_stop_locked(dev);
 	spin_unlock(&dev->sess->lock);
 	rnbd_clt_dev_settle(dev);
-	return was_open;
 }
 
-static int rnbd_clt_dev_send_close(struct rnbd_clt_dev *dev, bool was_open)
+static int rnbd_clt_dev_send_close(struct rnbd_clt_dev *dev)
 {
 	int ret;
 
@@ -584,8 +607,8 @@ static int rnbd_clt_dev_send_close(struct rnbd_clt_dev *dev, bool was_open)
 	if (ret)
 		return ret;
 	rnbd_clt_dev_get(dev);
-	/* The link was lost since: the handle is void, and the server has closed by itself. */
-	if (!was_open || dev->open_gen != dev->msg.gen)
+	/* The link was lost since: the handle is void, and mostly the server has closed by itself (left.c). */
+	if (!dev->on_server || dev->open_gen != dev->msg.gen)
 		goto err_end_msg;
 	rnbd_put_close(&dev->msg.req.close, dev->device_id);
 	ret = rnbd_clt_msg_send(&dev->msg, NULL);
@@ -601,17 +624,16 @@ err_end_msg:
 /**
  * rnbd_clt_dev_close() - have the server close a device
  * @dev: device without requests in flight, after rnbd_clt_dev_start_unmap()
- * @was_open: what that said
  *
  * Waits for an OPEN that is under way, which is followed by a CLOSE; all within reason.
  *
  * Context: may sleep; the caller is a user of the session.
  */
-void rnbd_clt_dev_close(struct rnbd_clt_dev *dev, bool was_open)
+void rnbd_clt_dev_close(struct rnbd_clt_dev *dev)
 {
 	int ret;
 
-	ret = rnbd_clt_dev_send_close(dev, was_open);
+	ret = rnbd_clt_dev_send_close(dev);
 	if (ret && ret != -ECONNABORTED && ret != -ENODEV)
 		pr_warn("session %s: device_path=\"%s\" was not closed by the server: %pe\n",
 			dev->sess->name, dev->path, ERR_PTR(ret));
@@ -621,7 +643,7 @@ void rnbd_clt_dev_close(struct rnbd_clt_dev *dev, bool was_open)
  * rnbd_clt_dev_end_unmap() - the device is taken apart
  * @dev: the device
  *
- * Its name is free now, or when the message under way has ended.
+ * Its name is free now, or when the message under way has ended, and the server has it closed.
  *
  * Context: may sleep.
  */
@@ -629,8 +651,7 @@ void rnbd_clt_dev_end_unmap(struct rnbd_clt_dev *dev)
 {
 	spin_lock(&dev->sess->lock);
 	dev->is_gone = true;
-	if (!dev->msg.busy)
-		list_del_init(&dev->entry);
+	rnbd_clt_dev_unlist(dev);
 	spin_unlock(&dev->sess->lock);
 	rtrs_nl_changed();
 }

@@ -16,9 +16,9 @@ void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev);
 int rnbd_clt_dev_get_opener(struct rnbd_clt_dev *dev);
 void rnbd_clt_dev_put_opener(struct rnbd_clt_dev *dev);
 
-int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force, bool *was_open);
-bool rnbd_clt_dev_abort_map(struct rnbd_clt_dev *dev);
-void rnbd_clt_dev_close(struct rnbd_clt_dev *dev, bool was_open);
+int rnbd_clt_dev_start_unmap(struct rnbd_clt_dev *dev, bool force);
+void rnbd_clt_dev_abort_map(struct rnbd_clt_dev *dev);
+void rnbd_clt_dev_close(struct rnbd_clt_dev *dev);
 void rnbd_clt_dev_end_unmap(struct rnbd_clt_dev *dev);
 
 const char *rnbd_clt_dev_state_name(enum rnbd_clt_dev_state state);

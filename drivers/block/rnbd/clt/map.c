@@ -26,8 +26,7 @@
 #include "../proto/opmap.h"
 
 /* Take a device apart.  Nobody else does, see rnbd_clt_dev_start_unmap(). */
-static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, bool was_open,
-				  const struct attribute *self)
+static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, const struct attribute *self)
 {
 	struct rnbd_clt_sess *sess = dev->sess;
 
@@ -35,7 +34,7 @@ static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, bool was
 	if (force)
 		rnbd_clt_disk_drain(dev);
 	rnbd_clt_disk_del(dev);
-	rnbd_clt_dev_close(dev, was_open);
+	rnbd_clt_dev_close(dev);
 	rnbd_clt_dev_end_unmap(dev);
 	/* Nobody has heard of one that was not mapped completely. */
 	if (dev->is_online)
@@ -58,10 +57,9 @@ static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, bool was
 int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute *self,
 		   struct rtrs_report *report)
 {
-	bool was_open;
 	int ret;
 
-	ret = rnbd_clt_dev_start_unmap(dev, force, &was_open);
+	ret = rnbd_clt_dev_start_unmap(dev, force);
 	if (ret) {
 		rnbd_clt_err(report, "%s: unmap_device=%s: %s\n", dev->disk->disk_name,
 			     force ? "force" : "normal",
@@ -71,7 +69,7 @@ int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute 
 	}
 	pr_info("%s: unmapping device_path=\"%s\" of session %s\n", dev->disk->disk_name,
 		dev->path, dev->sess->name);
-	rnbd_clt_map_teardown(dev, force, was_open, self);
+	rnbd_clt_map_teardown(dev, force, self);
 	return 0;
 }
 
@@ -113,7 +111,7 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
  *
  * Context: may sleep, for as long as connecting and opening take.
  * Return: the device, its disk visible, for rnbd_clt_dev_put(); or ERR_PTR: -EEXIST: mapped already;
- * -EBUSY: the server owes an answer for the mapping before; see
+ * -EBUSY: the server has not closed it yet for the mapping before; see
  * rnbd_clt_sess_get() and rnbd_clt_dev_open() for more.
  */
 struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
@@ -121,7 +119,6 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 {
 	struct rnbd_clt_sess *sess;
 	struct rnbd_clt_dev *dev;
-	bool was_open;
 	int ret;
 
 	sess = rnbd_clt_sess_get(params);
@@ -134,7 +131,7 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 			     opts->device_path,
 			     PTR_ERR(dev) == -EEXIST ? "mapped already" :
 			     PTR_ERR(dev) == -EBUSY ?
-			     "unmapped, but the server has not answered yet for the mapping before" :
+			     "unmapped, but the server has not closed it yet for the mapping before" :
 			     "out of memory", sess->name);
 		rtrs_report_blame(params->report, "device_path", 0);
 		rnbd_clt_sess_put(sess);
@@ -143,8 +140,8 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 	dev->unmap = rnbd_clt_unmap;
 	ret = rnbd_clt_map_bring_up(dev, links, params->report);
 	if (ret) {
-		was_open = rnbd_clt_dev_abort_map(dev);
-		rnbd_clt_map_teardown(dev, true, was_open, NULL);
+		rnbd_clt_dev_abort_map(dev);
+		rnbd_clt_map_teardown(dev, true, NULL);
 		return ERR_PTR(ret);
 	}
 	pr_info("%s: mapped device_path=\"%s\" of session %s, access_mode=%s, %llu sectors\n",

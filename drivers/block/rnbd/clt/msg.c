@@ -300,6 +300,24 @@ int rnbd_clt_msg_wait(struct rnbd_clt_msg *msg, const bool *stop, unsigned long 
 }
 
 /**
+ * rnbd_clt_msg_forget_past() - before OPEN: wait until no request or message with an older handle can be sent
+ * @msg: claimed object
+ *
+ * The server may give a handle from before the loss of the link to another device.
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_msg_forget_past(const struct rnbd_clt_msg *msg)
+{
+	struct rnbd_clt_sess *sess = msg->sess;
+
+	if (READ_ONCE(sess->rcu_gen) == msg->gen)
+		return;
+	synchronize_rcu();
+	WRITE_ONCE(sess->rcu_gen, msg->gen);
+}
+
+/**
  * rnbd_clt_msg_release() - give up a claim
  * @msg: claimed object without a message under way
  *

@@ -24,6 +24,7 @@
 #include <linux/string.h>
 
 #include "fault.h"
+#include "left.h"
 #include "msg.h"
 #include "queue.h"
 #include "sess.h"
@@ -105,6 +106,19 @@ void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev)
 		queue_delayed_work(rnbd_clt_sessions.wq, &dev->link_work, dev->open_retry.delay);
 }
 
+/**
+ * rnbd_clt_sess_queue_left() - have the server close what nobody has mapped
+ * @sess: session whose SESS_INFO was answered
+ *
+ * Context: rnbd_clt_sess.lock held.
+ */
+void rnbd_clt_sess_queue_left(struct rnbd_clt_sess *sess)
+{
+	lockdep_assert_held(&sess->lock);
+	if (!sess->stop && !list_empty(&sess->left))
+		queue_work(rnbd_clt_sessions.wq, &sess->left_work);
+}
+
 static void rnbd_clt_sess_hello_done(struct rnbd_clt_msg *msg)
 {
 	struct rnbd_clt_sess *sess = msg->sess;
@@ -182,6 +196,7 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 		rnbd_clt_retry_reset(&dev->open_retry);
 		rnbd_clt_sess_queue_link_work(dev);
 	}
+	rnbd_clt_sess_queue_left(sess);
 	spin_unlock(&sess->lock);
 }
 
@@ -266,6 +281,8 @@ static struct rnbd_clt_sess *rnbd_clt_sess_alloc(const struct rnbd_clt_sess_para
 	spin_lock_init(&sess->lock);
 	INIT_LIST_HEAD(&sess->devs);
 	INIT_DELAYED_WORK(&sess->hello_work, rnbd_clt_sess_hello_work);
+	INIT_LIST_HEAD(&sess->left);
+	INIT_WORK(&sess->left_work, rnbd_clt_left_work);
 	init_waitqueue_head(&sess->msg_wait);
 	return sess;
 }
@@ -301,11 +318,13 @@ static void rnbd_clt_sess_shutdown(struct rnbd_clt_sess *sess)
 	spin_unlock(&sess->lock);
 	wake_up_all(&sess->msg_wait);
 	cancel_delayed_work_sync(&sess->hello_work);
+	cancel_work_sync(&sess->left_work);
 	if (!rtrs)
 		return;
 	RCU_INIT_POINTER(sess->rtrs, NULL);
 	synchronize_rcu();
 	rtrs_clt_close(rtrs);
+	rnbd_clt_left_drop_all(sess);
 }
 
 static void rnbd_clt_sess_unlist(struct rnbd_clt_sess *sess)

@@ -142,6 +142,8 @@ struct rnbd_clt_msg {
  * @hello_retry: SESS_INFO that got no good answer since the link came back (S)
  * @hello_work: introduces us again after the link came back, then opens the devices; with a delay only to
  *	ask once more
+ * @left: struct rnbd_clt_left, what the server may have open for nobody (S)
+ * @left_work: has it closed, after SESS_INFO was answered
  * @msg_wait: woken when a message is done or released, a permit may be free, or something stops
  * @permit_waiters: control messages that wait for a permit; I/O gives way to them (A)
  */
@@ -168,8 +170,24 @@ struct rnbd_clt_sess {
 	struct rnbd_clt_msg hello;
 	struct rnbd_clt_retry hello_retry;
 	struct delayed_work hello_work;
+	struct list_head left;
+	struct work_struct left_work;
 	wait_queue_head_t msg_wait;
 	atomic_t permit_waiters;
+};
+
+/**
+ * struct rnbd_clt_left - a name that the server may have open, although nobody has it mapped (left.c)
+ * @entry: in rnbd_clt_sess.left (S)
+ * @path: the name (I)
+ * @tried_gen: rnbd_clt_sess.link_gen with which it was last tried to have it closed (S)
+ * @msg: OPEN and CLOSE
+ */
+struct rnbd_clt_left {
+	struct list_head entry;
+	char path[RNBD_NAME_LEN + 1];
+	unsigned int tried_gen;
+	struct rnbd_clt_msg msg;
 };
 
 /**
@@ -203,6 +221,8 @@ struct rnbd_clt_hold {
  * @nr_openers: open block devices, partitions too (S)
  * @device_id: handle on the server; constant while the state is open (M)
  * @open_gen: rnbd_clt_sess.link_gen for which @device_id is good (M)
+ * @on_server: the server may have it open: OPEN was sent, and not refused, nor followed by a CLOSE that ended (M)
+ * @left: keeps the name if that is still so when the device goes (S)
  * @limits: what the server said first; when it opens the device again, that has to match (M)
  * @open_error: how the last OPEN ended (M)
  * @open_why: more about that, or NULL (M)
@@ -235,6 +255,8 @@ struct rnbd_clt_dev {
 	unsigned int nr_openers;
 	u32 device_id;
 	unsigned int open_gen;
+	bool on_server;
+	struct rnbd_clt_left *left;
 	struct rnbd_dev_limits limits;
 	int open_error;
 	const char *open_why;

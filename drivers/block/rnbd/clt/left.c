@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the server may have open although nobody has it mapped any more.
+ *
+ * Operation
+ *	A device that is unmapped while no path is up cannot be closed.  Mostly that is not needed: the server has lost
+ *	the session too.  But one that has not noticed yet, as all paths were back soon enough, keeps the session with
+ *	all that was open in it.  So the name stays here, and when the link is back, and we have introduced ourselves,
+ *	the device is opened once more, which gives the handle that it has, and closed.  It is asked for read-only: a
+ *	server that had closed it opens it for that moment, and must not take it from anybody.
+ *
+ * Ownership
+ *	A record is made with its device, which gives it away when it goes itself.  From then on it is on
+ *	rnbd_clt_sess.left.  Its message claims it while that is under way, and takes it off the list if it has ended
+ *	well; else it waits for the next return of the link, or goes with the session.
+ *
+ * Ordering
+ *	As long as a name is here it cannot be mapped: the server would give both the same handle (dev.c).
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "left.h"
+#include "msg.h"
+
+/* Has the message ended so that nothing is left to do?  Else the link was lost, and how it ended on the server is unknown. */
+static bool rnbd_clt_left_ended(const struct rnbd_clt_msg *msg)
+{
+	return msg->error != -ECONNABORTED;
+}
+
+static bool rnbd_clt_left_is_open(const struct rnbd_clt_msg *msg)
+{
+	return msg->req.open.hdr.type == cpu_to_le16(RNBD_MSG_OPEN) && !msg->error &&
+	       msg->rsp->open.hdr.type == cpu_to_le16(RNBD_MSG_OPEN_RSP);
+}
+
+static void rnbd_clt_left_end(struct rnbd_clt_left *left, bool ended)
+{
+	if (ended) {
+		spin_lock(&left->msg.sess->lock);
+		list_del(&left->entry);
+		spin_unlock(&left->msg.sess->lock);
+	}
+	/* One that stays is not ours any more. */
+	rnbd_clt_msg_release(&left->msg);
+	if (ended)
+		rnbd_clt_left_free(left);
+}
+
+static void rnbd_clt_left_msg_done(struct rnbd_clt_msg *msg)
+{
+	bool ended = rnbd_clt_left_ended(msg);
+
+	if (rnbd_clt_left_is_open(msg)) {
+		rnbd_put_close(&msg->req.close, le32_to_cpu(msg->rsp->open.device_id));
+		if (!rnbd_clt_msg_send(msg, NULL))
+			return;
+		ended = false;
+	}
+	rnbd_clt_left_end(container_of(msg, struct rnbd_clt_left, msg), ended);
+}
+
+/**
+ * rnbd_clt_left_alloc() - make a record for later
+ * @sess: session of the device
+ * @path: its name on the server
+ *
+ * Context: may sleep.
+ * Return: the record, for rnbd_clt_left_keep() or rnbd_clt_left_free(); NULL: no memory.
+ */
+struct rnbd_clt_left *rnbd_clt_left_alloc(struct rnbd_clt_sess *sess, const char *path)
+{
+	struct rnbd_clt_left *left = kzalloc(sizeof(*left), GFP_KERNEL);
+
+	if (!left)
+		return NULL;
+	if (rnbd_clt_msg_init(&left->msg, sess, rnbd_clt_left_msg_done)) {
+		kfree(left);
+		return NULL;
+	}
+	strscpy(left->path, path, sizeof(left->path));
+	return left;
+}
+
+/**
+ * rnbd_clt_left_free() - free a record that is on no list
+ * @left: the record, or NULL
+ *
+ * Context: any.
+ */
+void rnbd_clt_left_free(struct rnbd_clt_left *left)
+{
+	if (!left)
+		return;
+	rnbd_clt_msg_exit(&left->msg);
+	kfree(left);
+}
+
+/**
+ * rnbd_clt_left_keep() - remember that the server may have a device open
+ * @left: record of the device, the session's from now on
+ *
+ * Context: rnbd_clt_sess.lock held, and the session is not being torn down.
+ */
+void rnbd_clt_left_keep(struct rnbd_clt_left *left)
+{
+	struct rnbd_clt_sess *sess = left->msg.sess;
+
+	lockdep_assert_held(&sess->lock);
+	/* Not tried with this link. */
+	left->tried_gen = sess->link_gen - 1;
+	list_add_tail(&left->entry, &sess->left);
+}
+
+/* One that was not tried since the link came back.  Nobody but the work takes one, so it stays. */
+static struct rnbd_clt_left *rnbd_clt_left_next(struct rnbd_clt_sess *sess)
+{
+	struct rnbd_clt_left *left, *found = NULL;
+
+	spin_lock(&sess->lock);
+	list_for_each_entry(left, &sess->left, entry) {
+		if (left->msg.busy || left->tried_gen == sess->link_gen)
+			continue;
+		left->tried_gen = sess->link_gen;
+		found = left;
+		break;
+	}
+	spin_unlock(&sess->lock);
+	return found;
+}
+
+/* Send the first of its messages. */
+static void rnbd_clt_left_close(struct rnbd_clt_left *left)
+{
+	struct rnbd_clt_sess *sess = left->msg.sess;
+	int ret;
+
+	/* Nobody else has it, so this fails only if the session is being torn down. */
+	if (rnbd_clt_msg_claim(&left->msg, NULL, 0))
+		return;
+	rnbd_clt_msg_forget_past(&left->msg);
+	rnbd_put_open(&left->msg.req.open, left->path, RNBD_ACCESS_RO);
+	ret = rnbd_clt_msg_send(&left->msg, NULL);
+	if (!ret)
+		return;
+	if (ret != -ECONNABORTED && ret != -ENODEV)
+		pr_warn("session %s: device_path=\"%s\" was not closed by the server: %pe\n",
+			sess->name, left->path, ERR_PTR(ret));
+	rnbd_clt_left_end(left, ret != -ECONNABORTED && ret != -ENODEV);
+}
+
+/**
+ * rnbd_clt_left_work() - have the server close what nobody has mapped
+ * @work: rnbd_clt_sess.left_work
+ *
+ * Runs after SESS_INFO was answered, and is cancelled before the transport goes.
+ *
+ * Context: process; sleeps.
+ */
+void rnbd_clt_left_work(struct work_struct *work)
+{
+	struct rnbd_clt_sess *sess = container_of(work, struct rnbd_clt_sess, left_work);
+	struct rnbd_clt_left *left;
+
+	while ((left = rnbd_clt_left_next(sess)))
+		rnbd_clt_left_close(left);
+}
+
+/* Free all that carry no message; true if those were all. */
+static bool rnbd_clt_left_drop_idle(struct rnbd_clt_sess *sess)
+{
+	struct rnbd_clt_left *left, *next;
+	bool all;
+
+	spin_lock(&sess->lock);
+	list_for_each_entry_safe(left, next, &sess->left, entry) {
+		if (left->msg.busy)
+			continue;
+		list_del(&left->entry);
+		rnbd_clt_left_free(left);
+	}
+	all = list_empty(&sess->left);
+	spin_unlock(&sess->lock);
+	return all;
+}
+
+/**
+ * rnbd_clt_left_drop_all() - forget everything
+ * @sess: session that is being torn down: its work is cancelled, its transport closed
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_left_drop_all(struct rnbd_clt_sess *sess)
+{
+	/* The transport has ended the messages; who has them releases them soon, and wakes us. */
+	wait_event(sess->msg_wait, rnbd_clt_left_drop_idle(sess));
+}

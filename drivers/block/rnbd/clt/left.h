@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the server may have open although nobody has it mapped any more. */
+#ifndef _RNBD_CLT_LEFT_H
+#define _RNBD_CLT_LEFT_H
+
+#include "types.h"
+
+struct rnbd_clt_left *rnbd_clt_left_alloc(struct rnbd_clt_sess *sess, const char *path);
+void rnbd_clt_left_free(struct rnbd_clt_left *left);
+void rnbd_clt_left_keep(struct rnbd_clt_left *left);
+void rnbd_clt_left_work(struct work_struct *work);
+void rnbd_clt_left_drop_all(struct rnbd_clt_sess *sess);
+
+#endif /* _RNBD_CLT_LEFT_H */
