@@ -3,7 +3,8 @@
 #
 # Heartbeats of our client (protocol 8): one every 5 s as long as they are answered,
 # one and no more while they are not, and 30 to 35 s after the last sign of life the
-# path is given up. The server is the scripted peer.
+# path is given up. One that beats faster does not give up a server without extensions
+# while that owes an answer on the service connection. The server is the scripted peer.
 #
 # vm: smp=1 timeout=300 tier=all
 
@@ -30,8 +31,8 @@ beats() {
 	done
 }
 
-# dies_after <start> <least> <most> ms: one HB_MSG came in each of two silences, and no more, as it
-# was not answered
+# dies_after <start> <least> <most> ms [<silences>]: one HB_MSG came in each silence, and no more, as it
+# was not answered; two silences unless told otherwise
 dies_after() {
 	local ev msgs=0 took
 	while ev=$(peer wait w0 60000); do
@@ -46,10 +47,21 @@ dies_after() {
 	done
 	took=$(($(uptime_ms) - $1))
 	diag "disconnected after $took ms, $msgs HB_MSG"
-	[ "$took" -ge "$2" ] && [ "$took" -le "$3" ] && is "$msgs" 2
+	[ "$took" -ge "$2" ] && [ "$took" -le "$3" ] && is "$msgs" "${4:-2}"
 }
 
-ktap_plan 12
+# opens: up to OPEN, which is not answered yet
+opens() {
+	map_start wire
+	psrv_connect w && psrv_serve w0 && psrv_take w0 && is "$req_usr" "$(rnbd_open /dev/wire)"
+}
+
+# stays <ms>: nothing is said meanwhile, on either side but for one heartbeat
+stays() {
+	is "$(peer wait w1 "$1")" timeout && is "$(cat $CLT_CLASS/wire/paths/*/state)" connected
+}
+
+ktap_plan 16
 psrv_options=$PATIENT
 psrv_setup
 
@@ -69,5 +81,18 @@ for psrv_mode in N Y; do
 	must peer destroy w0
 	must unmap_device "$psrv_dev" force
 done
+
+# Beats of 0.2 s, and a server that reads one message of con 0 after the other.
+psrv_mode=N
+psrv_beats='hb_interval_ms=200 hb_missed_max=2'
+must opens
+check_here "it opens a disk for 3 s: the path stays" stays 3000
+must psrv_done w0 -6
+check_here "its answer is heard" map_fails ENXIO
+psrv_gone w
+must opens
+start=$(uptime_ms)
+check_here "it never answers: 30 s later the path is given up" dies_after "$start" 28000 37000 1
+check_here "and the mapping" map_fails ECONNABORTED/ETIMEDOUT/ECONNRESET
 
 ktap_end

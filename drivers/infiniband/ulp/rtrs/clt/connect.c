@@ -313,6 +313,33 @@ static int rtrs_clt_hb_watch(struct rtrs_hb *hb)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
+/* Does the server owe an answer on the service connection? */
+static bool rtrs_clt_service_waits(const struct rtrs_clt_path *path)
+{
+	const struct rtrs_clt_req *req;
+	u32 slot;
+
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		if (atomic_read_acquire(&req->state) && READ_ONCE(req->conn) == &path->conns[0])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Mainline's server answers nothing on the service connection while its user opens or closes a device there, and a
+ * disk may take seconds to open.  As long as it owes such an answer it gets the time that the protocol has for it.
+ */
+static bool rtrs_clt_hb_excused(struct rtrs_hb *hb)
+{
+	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
+	u64 silent_ms = (u64)READ_ONCE(hb->missed) * READ_ONCE(hb->interval_ms);
+
+	return !path->features && silent_ms < RTRS_HB_INTERVAL_MS * (RTRS_HB_MISSED_MAX + 1) &&
+	       rtrs_clt_service_waits(path);
+}
+
 static void rtrs_clt_hb_silent(struct rtrs_hb *hb)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
@@ -329,6 +356,7 @@ static void rtrs_clt_hb_failed(struct rtrs_hb *hb, int error)
 static const struct rtrs_hb_ops rtrs_clt_hb_ops = {
 	.send = rtrs_clt_hb_send,
 	.watch = rtrs_clt_hb_watch,
+	.excused = rtrs_clt_hb_excused,
 	.silent = rtrs_clt_hb_silent,
 	.failed = rtrs_clt_hb_failed,
 };

@@ -38,6 +38,11 @@ static void rtrs_hb_queue(struct rtrs_hb *hb)
 	queue_delayed_work(hb->wq, &hb->dwork, time_after(next, now) ? next - now : 0);
 }
 
+static bool rtrs_hb_excused(struct rtrs_hb *hb)
+{
+	return hb->ops->excused && hb->ops->excused(hb);
+}
+
 static void rtrs_hb_tick(struct rtrs_hb *hb)
 {
 	unsigned int missed;
@@ -49,7 +54,7 @@ static void rtrs_hb_tick(struct rtrs_hb *hb)
 	}
 	if (!ret && time_after_eq(jiffies, rtrs_hb_next(hb))) {
 		missed = READ_ONCE(hb->missed);
-		if (missed > READ_ONCE(hb->missed_max)) {
+		if (missed > READ_ONCE(hb->missed_max) && !rtrs_hb_excused(hb)) {
 			hb->ops->silent(hb);
 			return;
 		}

@@ -16,6 +16,7 @@ struct rtrs_hb;
  * struct rtrs_hb_ops - what the owner of a heartbeat provides
  * @send: send HB_MSG on the service connection; a negative result ends the heartbeat
  * @watch: called once a second; a negative result ends the heartbeat
+ * @excused: the peer has given no sign of life for too long, but is known to be busy: wait on; NULL: it never is
  * @silent: the peer has given no sign of life for too long
  * @failed: @send or @watch failed with @error
  *
@@ -25,6 +26,7 @@ struct rtrs_hb;
 struct rtrs_hb_ops {
 	int (*send)(struct rtrs_hb *hb);
 	int (*watch)(struct rtrs_hb *hb);
+	bool (*excused)(struct rtrs_hb *hb);
 	void (*silent)(struct rtrs_hb *hb);
 	void (*failed)(struct rtrs_hb *hb, int error);
 };
