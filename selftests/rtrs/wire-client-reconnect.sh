@@ -62,7 +62,7 @@ comes_back() {
 # given_time: refusals with the errors of a server that does not answer, which this one does; the attempts become
 # rarer, as with any other error
 given_time() {
-	local recon=13 errno start took
+	local recon=14 errno start took
 	for errno in 110 113 100 110 113; do
 		refuse $recon -$errno || return 1
 		start=$(uptime_ms)
@@ -76,9 +76,9 @@ given_time() {
 
 # gains_patience: a server that accepts too late, and refuses the attempt after that; the client gives it ever more time
 gains_patience() {
-	local recon=18 start took
+	local recon=19 start took
 	peer reject w0 "$(conn_reject -104)" || return 1
-	while [ $recon -lt 30 ]; do
+	while [ $recon -lt 31 ]; do
 		recon=$((recon + 1))
 		asks late0 0 $recon && recon=$((recon + 1)) && refuse $recon -104 && peer destroy late0 || return 1
 	done
@@ -91,7 +91,18 @@ gains_patience() {
 	[ "$took" -ge 3000 ]
 }
 
-ktap_plan 29
+# half_way: con 1 gets no answer; the client waits for one of a path that was up as long as for con 0's
+half_way() {
+	local start took
+	asks w1 1 "$1" || return 1
+	start=$(uptime_ms)
+	are_closed w0 || return 1
+	took=$(($(uptime_ms) - start))
+	echo "it waited for $took ms"
+	[ "$took" -ge 1000 ] && [ "$took" -le 6000 ]
+}
+
+ktap_plan 30
 psrv_options=$PATIENT
 psrv_setup
 psrv_mode=N
@@ -171,10 +182,16 @@ must psrv_serve w0
 check_here "the session stays with the smaller one, the disk closed" wait_for 10 kmsg_has 'carries less in one request than before'
 check_eq "its state" "$(dev_state "$psrv_dev")" closed
 
-# Whoever refuses has answered.
+# Half of an answer.
 must peer disconnect w0
 must are_closed w1
 psrv_gone w
+must asks w0 0 13
+must psrv_accept w0
+check_here "no answer to con 1: all begins again soon" half_way 13
+psrv_gone w
+
+# Whoever refuses has answered.
 check_here "refused with ETIMEDOUT and the like: asks again, ever later" given_time
 check_here "accepted too late, refused, and so on: it waits ever longer" gains_patience
 

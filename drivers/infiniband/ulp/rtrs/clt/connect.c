@@ -68,14 +68,14 @@ static bool rtrs_clt_connecting(const struct rtrs_clt_path *path)
 	__left ? 0 : -ETIMEDOUT;							\
 })
 
-static bool rtrs_clt_all_established(const struct rtrs_clt_path *path, u16 from)
+static u16 rtrs_clt_nr_established(const struct rtrs_clt_path *path)
 {
-	u16 cid;
+	u16 cid, nr = 0;
 
-	for (cid = from; cid < path->sess->nr_conns; cid++)
-		if (!smp_load_acquire(&path->conns[cid].established))
-			return false;
-	return true;
+	for (cid = 0; cid < path->sess->nr_conns; cid++)
+		if (smp_load_acquire(&path->conns[cid].established))
+			nr++;
+	return nr;
 }
 
 /* A request object for each slot; sized by the session's queue depth, so kept over reconnects. */
@@ -383,9 +383,25 @@ static u32 rtrs_clt_patience_ms(const struct rtrs_clt_path *path)
 	return path->was_up ? rtrs_patience_ms(path->patience, timeout_ms) : timeout_ms;
 }
 
+/* As long as they come one after the other, and not longer than a connection may take in all. */
+static int rtrs_clt_wait_established(struct rtrs_clt_path *path)
+{
+	unsigned long start = jiffies;
+	u32 timeout_ms = READ_ONCE(path->sess->timing.connect_timeout_ms);
+	u32 past_ms;
+	u16 nr;
+	int ret = 0;
+
+	while (!ret && (nr = rtrs_clt_nr_established(path)) < path->sess->nr_conns) {
+		past_ms = min(jiffies_to_msecs(jiffies - start), timeout_ms);
+		ret = rtrs_clt_wait_connecting(path, rtrs_clt_nr_established(path) > nr,
+					       min(rtrs_clt_patience_ms(path), timeout_ms - past_ms));
+	}
+	return ret;
+}
+
 static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 {
-	u32 timeout_ms = READ_ONCE(path->sess->timing.connect_timeout_ms);
 	u16 cid;
 	int ret;
 
@@ -414,7 +430,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 		if (ret)
 			return ret;
 	}
-	ret = rtrs_clt_wait_connecting(path, rtrs_clt_all_established(path, 1), timeout_ms);
+	ret = rtrs_clt_wait_established(path);
 	if (ret)
 		return ret;
 	return rtrs_clt_info_exchange(path);
