@@ -50,16 +50,16 @@ struct family {
 
 static const char *const type_names[] = { "gauge", "counter", "histogram" };
 
-/* A label's value as it is written; what is not UTF-8 becomes question marks. */
+/* A label's value as it is written. Bytes that are not UTF-8 become octal, as in tables: two names stay two. */
 static const char *escaped(const char *text)
 {
-	char *copy = mem_alloc(2 * strlen(text) + 1), *to = copy;
+	char *copy = mem_alloc(strlen("\\\\377") * strlen(text) + 1), *to = copy;
 	size_t len;
 
 	for (; *text; text += len ? len : 1) {
 		len = utf8_len(text);
 		if (!len) {
-			*to++ = '?';
+			to += sprintf(to, "\\\\%03o", (unsigned char)*text);
 		} else if (strchr("\\\"\n", *text)) {
 			*to++ = '\\';
 			*to++ = *text == '\n' ? 'n' : *text;
