@@ -17,6 +17,11 @@
 
 #define ON_SERVER	"on the server: "
 
+/* Is there as long as udev has events to work on; it is what udevadm settle waits for. */
+#define UDEV_QUEUE	"/run/udev/queue"
+#define UDEV_SECONDS	10
+#define UDEV_TRIES	3
+
 /* What an errno means for an operation, and what to do about it; the first row that fits counts. */
 static const struct cause {
 	unsigned int ops;
@@ -210,6 +215,24 @@ static int change(enum op op, const char *file, const char *text)
 	return answer.err;
 }
 
+/*
+ * udev looks into a disk that is new, and into one that somebody who could write has closed: for a moment it has the disk
+ * open itself, but nobody uses it. So a disk that is in use is tried again when udev has done all that it had to do.
+ */
+static int change_patiently(enum op op, const char *file, const char *text)
+{
+	int tries = UDEV_TRIES, err;
+	bool looking;
+
+	do {
+		/* Before it as well: udev may be done as soon as that has failed. */
+		looking = io_exists(UDEV_QUEUE);
+		err = change(op, file, text);
+		looking |= io_exists(UDEV_QUEUE);
+	} while (op == OP_UNMAP && err == EBUSY && looking && --tries && io_wait_gone(UDEV_SECONDS, UDEV_QUEUE));
+	return err;
+}
+
 /* Write a text to a file, or have that done by netlink, or only say so. what: the thing in the user's words. */
 enum status act(const struct args *args, enum op op, const char *what, const char *file,
 		const char *text)
@@ -230,6 +253,6 @@ enum status act(const struct args *args, enum op op, const char *what, const cha
 		detail("next", "run it as root");
 		return ST_NOT_READY;
 	}
-	err = change(op, file, text);
+	err = change_patiently(op, file, text);
 	return err ? explain(op, what, err) : ST_OK;
 }

@@ -166,21 +166,33 @@ int io_write(const char *file, const char *text)
 	return err;
 }
 
-/* Wait for a file that devtmpfs, or udev, makes; not any longer if *stop is set. */
-bool io_wait(unsigned int seconds, const char *file, const volatile sig_atomic_t *stop)
+static bool wait_until(bool there, unsigned int seconds, const char *file, const volatile sig_atomic_t *stop)
 {
 	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
 	struct timespec now, end;
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += seconds;
-	while (!io_exists("%s", file)) {
+	while (io_exists("%s", file) != there) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (*stop || now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec))
+		if ((stop && *stop) || now.tv_sec > end.tv_sec ||
+		    (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec))
 			return false;
 		nanosleep(&pause, NULL);
 	}
 	return true;
+}
+
+/* Wait for a file that devtmpfs, or udev, makes; not any longer if *stop is set. */
+bool io_wait(unsigned int seconds, const char *file, const volatile sig_atomic_t *stop)
+{
+	return wait_until(true, seconds, file, stop);
+}
+
+/* Wait for a file to be removed. */
+bool io_wait_gone(unsigned int seconds, const char *file)
+{
+	return wait_until(false, seconds, file, NULL);
 }
 
 /* A mark at the end of the kernel log, -1 if it cannot be read. */

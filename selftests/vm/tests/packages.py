@@ -55,6 +55,19 @@ path = 10.2.0.1@10.2.0.2
 BY_ID = "/dev/disk/by-id/rnbd-boot-disk"
 UNITS = "rnbd-server rnbd-map@boot"
 
+# udev has the disk open for as long as this takes, and says when it has.
+SLOW_RULES = """KERNEL=="rnbd*", ACTION=="change", PROGRAM="/bin/sh -c 'exec 3<$devnode; : >/run/slow; sleep 6'"
+"""
+SLOW_STOP = f"""
+disk=$(basename "$(readlink {BY_ID})")
+mkdir -p /run/udev/rules.d && cat >/run/udev/rules.d/99-slow.rules && udevadm control --reload &&
+	udevadm trigger --action=change "/sys/block/$disk" && wait_for 30 test -e /run/slow || exit
+! (echo normal >"/sys/block/$disk/rnbd/unmap_device") 2>/dev/null || {{ echo "udev does not have it open"; exit 1; }}
+systemctl stop rnbd-map@boot
+[ ! -e "/sys/block/$disk" ] || {{ journalctl -b --no-pager -u rnbd-map@boot; exit 1; }}
+rm /run/udev/rules.d/99-slow.rules && udevadm control --reload
+"""
+
 DECOY_HOOK = f"""#!/bin/sh -e
 cd "/lib/modules/$1/kernel/drivers/block"
 nbd=$(echo nbd.ko*)
@@ -68,7 +81,7 @@ dd if=/dev/urandom of=/var/tmp/want bs=1M count=8 status=none
 dd if=/var/tmp/want of="$dev" bs=1M oflag=direct status=none &&
 	drop_caches &&
 	cmp -n 8388608 /var/tmp/want "$dev" && cmp -n 8388608 /var/tmp/want "$back" &&
-	unmap_device "$dev"
+	rnbd unmap "$dev"
 """
 
 # All but what carries these names in any Debian kernel's headers, and what the test put there.
@@ -126,7 +139,7 @@ def in_directory(files, path):
 
 
 def try_boot(ktap, what, vm):
-    """What the units have done at boot, and undo: 4 cases."""
+    """What the units have done at boot, and undo: 5 cases."""
     vm.run("systemctl is-system-running --wait", 300)
     active = vm.run(f"[ \"$(systemctl is-active {UNITS} | sort -u)\" = active ] || "
                     "{ journalctl -b --no-pager -u 'rnbd*' -u topology; false; }")
@@ -136,6 +149,8 @@ def try_boot(ktap, what, vm):
     ktap.check(f"{what}: under the name that udev gives", same.code == 0, same.out)
     other = vm.lib("map_device other /dev/loop0 access_mode=ro")
     ktap.check(f"{what}: nothing else is exported", other.code != 0, other.out)
+    slow = vm.lib(SLOW_STOP, 120, stdin=SLOW_RULES.encode())
+    ktap.check(f"{what}: unmapped when udev has looked at it", slow.code == 0, slow.out)
     stopped = vm.run(f"systemctl stop {UNITS} && [ -z \"$(ls /sys/class/rnbd-server/ctl/exports)\" ] && "
                      f"udevadm settle && [ ! -e {BY_ID} ]", 120)
     ktap.check(f"{what}: stopped, neither is left", stopped.code == 0, stopped.out)
@@ -163,7 +178,7 @@ def try_modules(ktap, what, vm, release):
 
 
 def try_kernel(ktap, rig, what, tree, release):
-    """Boot it and try; the VM, still up: 13 cases."""
+    """Boot it and try; the VM, still up: 14 cases."""
     ktap.equal(f"{what}: dkms has built and installed", tree.status().get(release), "installed")
     build_ulp(tree, release)
     vm, seconds = boot(rig, tree, release)
@@ -209,4 +224,4 @@ if os.geteuid():
     print("1..0 # SKIP needs root, for debootstrap and chroot")
     sys.exit(4)
 subprocess.run([vmlib.TOP / "tools/deps", "packages"], check=True)
-sys.exit(hosts.test(30, body))
+sys.exit(hosts.test(32, body))
