@@ -55,6 +55,20 @@ path = 10.2.0.1@10.2.0.2
 BY_ID = "/dev/disk/by-id/rnbd-boot-disk"
 UNITS = "rnbd-server rnbd-map@boot"
 
+# The export is on the same machine, with the same things on it: links are to lead to the mapped disk.
+LOOP_RULES = """KERNEL=="loop*", ENV{UDEV_DISABLE_PERSISTENT_STORAGE_RULES_FLAG}="1"
+"""
+FS_UUID = "6b1c4d5e-0a52-4c1f-9d7e-2f6a3b8c9d01"
+PART_UUID = "0d9f7a33-5e0b-4b7c-8a64-91c2d3e4f506"
+LINKS = " ".join(f"/dev/disk/by-{name}" for name in (
+    f"uuid/{FS_UUID}", "label/files", f"partuuid/{PART_UUID}", "partlabel/data"))
+MAKE_LINKS = f"""
+leads() {{ [ "$1" -ef "$(readlink -f {BY_ID})p1" ]; }}
+printf 'label: gpt\\nuuid={PART_UUID}, name=data\\n' | sfdisk -q {BY_ID} && wait_for 30 leads {BY_ID}-part1 &&
+	mke2fs -q -t ext4 -U {FS_UUID} -L files {BY_ID}-part1 || exit
+for link in {LINKS}; do wait_for 30 leads "$link" || {{ echo "$link"; exit 1; }}; done
+"""
+
 # udev has the disk open for as long as this takes, and says when it has.
 SLOW_RULES = """KERNEL=="rnbd*", ACTION=="change", PROGRAM="/bin/sh -c 'exec 3<$devnode; : >/run/slow; sleep 6'"
 """
@@ -95,6 +109,7 @@ grep -lE 'rtrs|rnbd' /var/lib/dpkg/status"""
 
 def configure(tree):
     """What is exported and mapped at boot."""
+    tree.write("etc/udev/rules.d/10-loop.rules", LOOP_RULES)
     tree.write("etc/systemd/system/topology.service", TOPOLOGY)
     tree.write("etc/rnbd/exports.d/boot.conf", EXPORTS)
     tree.write("etc/rnbd/maps.d/boot.conf", MAPS)
@@ -139,7 +154,7 @@ def in_directory(files, path):
 
 
 def try_boot(ktap, what, vm):
-    """What the units have done at boot, and undo: 5 cases."""
+    """What the units have done at boot, and undo: 7 cases."""
     vm.run("systemctl is-system-running --wait", 300)
     active = vm.run(f"[ \"$(systemctl is-active {UNITS} | sort -u)\" = active ] || "
                     "{ journalctl -b --no-pager -u 'rnbd*' -u topology; false; }")
@@ -149,8 +164,12 @@ def try_boot(ktap, what, vm):
     ktap.check(f"{what}: under the name that udev gives", same.code == 0, same.out)
     other = vm.lib("map_device other /dev/loop0 access_mode=ro")
     ktap.check(f"{what}: nothing else is exported", other.code != 0, other.out)
+    linked = vm.lib(MAKE_LINKS, 120)
+    ktap.check(f"{what}: links to what is on it", linked.code == 0, linked.out)
     slow = vm.lib(SLOW_STOP, 120, stdin=SLOW_RULES.encode())
     ktap.check(f"{what}: unmapped when udev has looked at it", slow.code == 0, slow.out)
+    left = vm.run(f"udevadm settle; ls -d {LINKS} 2>/dev/null").out
+    ktap.equal(f"{what}: no such link is left", left, "")
     stopped = vm.run(f"systemctl stop {UNITS} && [ -z \"$(ls /sys/class/rnbd-server/ctl/exports)\" ] && "
                      f"udevadm settle && [ ! -e {BY_ID} ]", 120)
     ktap.check(f"{what}: stopped, neither is left", stopped.code == 0, stopped.out)
@@ -178,7 +197,7 @@ def try_modules(ktap, what, vm, release):
 
 
 def try_kernel(ktap, rig, what, tree, release):
-    """Boot it and try; the VM, still up: 14 cases."""
+    """Boot it and try; the VM, still up: 16 cases."""
     ktap.equal(f"{what}: dkms has built and installed", tree.status().get(release), "installed")
     build_ulp(tree, release)
     vm, seconds = boot(rig, tree, release)
@@ -211,6 +230,7 @@ def body(ktap, rig):
     debian.add_agent(tree)
     add_decoys(tree, old)
     debian.install(tree, debs)
+    tree.sh("apt-get -qy install fdisk")
     configure(tree)
     try_kernel(ktap, rig, "6.1", tree, old).poweroff()
 
@@ -224,4 +244,4 @@ if os.geteuid():
     print("1..0 # SKIP needs root, for debootstrap and chroot")
     sys.exit(4)
 subprocess.run([vmlib.TOP / "tools/deps", "packages"], check=True)
-sys.exit(hosts.test(32, body))
+sys.exit(hosts.test(36, body))
