@@ -6,6 +6,9 @@ The page's lines with a prompt are run in their order: `build$` here, what insta
 debian.py says, all else in VMs of a fresh Debian 12. Each has to succeed, and to print what the page has below it.
 What only shows something is asked again for a while, as the page does not say how long things take. README.md is held
 to the page.
+
+Then what configuration.rst has of file systems: its line for /etc/fstab, on a client that boots before its server has
+the disk.
 """
 # vm: timeout=3600 tier=all kver=6.12
 
@@ -23,6 +26,7 @@ import page
 import vmlib
 
 PAGE = vmlib.TOP / "Documentation/admin-guide/getting-started.rst"
+CONFIGURATION = vmlib.TOP / "Documentation/admin-guide/configuration.rst"
 README = vmlib.TOP / "README.md"
 SHOWS = re.compile(r"rnbd (list|path list|check|stats)|rdma link$|ls ")
 SHOWN_S = 60
@@ -92,14 +96,19 @@ class Machines:
             self.vms[name] = debian.boot(self.rig, self.tree, name, self.release, nets=self.nets,
                                          append="net.ifnames=0", **options)
 
-    def reboot(self, name):
+    def end(self, name):
+        """By itself, for it to be started again; whether it did."""
         vm = self.vms[name]
-        vm.ended = True         # it goes by itself, and is meant to
+        vm.ended = True         # and is meant to
         vm.spawn("systemctl reboot")
         gone = hosts.wait(lambda: not vm.alive(), 180)
         vm.kill()
-        vm.start(timeout=BOOT_S)
-        vm.run("systemctl is-system-running --wait", 300)
+        return gone
+
+    def reboot(self, name):
+        gone = self.end(name)
+        self.vms[name].start(timeout=BOOT_S)
+        self.vms[name].run("systemctl is-system-running --wait", 300)
         self.ktap.check(f"{name}: reboot", gone)
 
     def run(self, name, command, printed):
@@ -112,6 +121,38 @@ class Machines:
                 break
             time.sleep(1)
         self.ktap.check(f"{name}: {command}", as_told, f"exit {result.code}\n{result.out}")
+
+
+def fstab():
+    """The line of configuration.rst, for the disk of the other page."""
+    line = re.search(r"\n\t(/dev/disk/by-id/\S+ \S+ ext4 .*)\n", CONFIGURATION.read_text())[1]
+    return line.replace("alpha@storage-disk", "client@storage-disk1").replace("rnbd-map@data", "rnbd-map@disk1")
+
+
+def try_file_systems(ktap, machines):
+    """Mounted at boot, whenever the server comes: 4 cases."""
+    server, client = machines.vms["server"], machines.vms["client"]
+    line = fstab()
+    where = line.split()[1]
+
+    def mounted():
+        return client.run(f"findmnt {where}").code == 0
+
+    server.run("cat >/etc/rnbd/exports.d/disk1.conf && systemctl reload rnbd-server",
+               stdin=b"[disk1]\ndevice = /dev/vdb\nclients = 10.1.0.2 10.2.0.2\n", check=True)
+    client.run("printf '%s\\n' '[disk1]' 'server = storage' 'export = disk1' >/etc/rnbd/maps.d/disk1.conf && "
+               f"cat >>/etc/fstab && mkdir -p {where} && systemctl daemon-reload && modprobe rnbd-client && "
+               "systemctl enable --now rnbd-map@disk1", 120, stdin=f"{line}\n".encode(), check=True)
+
+    ktap.check("the client goes", machines.end("client"))
+    server.run("systemctl stop rnbd-server && modprobe -r rnbd-server", 120, check=True)
+    client.start(timeout=BOOT_S)
+    ktap.within("at its next boot the server does not have the disk", 300, lambda: int(
+        client.run("systemctl show -P NRestarts rnbd-map@disk1").out) > 0)
+    ktap.check("all others have come up, and it waits", client.run("systemctl is-active multi-user.target").code == 0 and
+               not mounted(), client.run("systemctl list-jobs").out)
+    server.run("systemctl start rnbd-server", 120, check=True)
+    ktap.within("the server has it again: it is mounted", 120, mounted)
 
 
 def body(ktap, rig):
@@ -131,13 +172,14 @@ def body(ktap, rig):
                     machines.run(name, command, printed)
     told = [command for _, command, _ in SCRIPT]
     strange = [line for line in readme_commands(README.read_text()) if line not in told]
+    try_file_systems(ktap, machines)
     ktap.equal("README has no other commands", strange, [])
     for name, vm in machines.vms.items():
         ktap.equal(f"{name}: the kernel does not complain", "\n".join(vm.splats()), "")
 
 
 def planned():
-    return 1 + len(ADDRESSES) + sum(
+    return 5 + len(ADDRESSES) + sum(
         len(ADDRESSES) if where == "both#" and not command.startswith("apt ") else 1 for where, command, _ in SCRIPT)
 
 
