@@ -41,6 +41,23 @@ Name=eth{index}
 [Network]
 Address=10.{network}.0.{address}/24
 """
+# As ifupdown, Debian's own, does it: it is stopped before what counts as local is unmounted.
+INTERFACES = """[Unit]
+DefaultDependencies=no
+Conflicts=shutdown.target
+Before=network.target shutdown.target
+After=local-fs.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/true
+ExecStop=/bin/ip link set eth0 down
+ExecStop=/bin/ip link set eth1 down
+
+[Install]
+WantedBy=multi-user.target
+"""
 # Nothing is written back by itself: it is all in memory still at the end, but for what each processor has yet to count.
 # The file is a new one, as ext4 writes at once what replaces another.
 UNCOUNTED_KB = 1024
@@ -141,7 +158,7 @@ def fstab():
 
 
 def try_file_systems(ktap, machines):
-    """Mounted at boot, whenever the server comes, and all written when the client goes: 6 cases."""
+    """Mounted at boot, whenever the server comes, and all written when the client goes: 11 cases."""
     server, client = machines.vms["server"], machines.vms["client"]
     line = fstab()
     where = line.split()[1]
@@ -163,8 +180,8 @@ def try_file_systems(ktap, machines):
                f"cat >>/etc/fstab && mkdir -p {where} && systemctl daemon-reload && modprobe rnbd-client && "
                "systemctl enable --now rnbd-map@disk1", 120, stdin=f"{line}\n".encode(), check=True)
 
-    # systemd takes it for a local one.
-    write("mounted by hand, and written", "true")
+    # Without what unmounts it while all is there: what is below it stays until systemd unmounts it as a local one.
+    write("mounted by hand, and written", "systemctl stop rnbd-umount")
     ktap.check("the client goes", machines.end("client"))
     server.run("systemctl stop rnbd-server && modprobe -r rnbd-server", 120, check=True)
     client.start(timeout=BOOT_S)
@@ -175,6 +192,16 @@ def try_file_systems(ktap, machines):
     server.run("systemctl start rnbd-server", 120, check=True)
     ktap.within("the server has it again: it is mounted", 120, mounted)
     same("nothing was lost")
+
+    # And with a network that goes early.
+    client.run("cat >/etc/systemd/system/interfaces.service && systemctl daemon-reload && "
+               "systemctl enable --now interfaces", stdin=INTERFACES.encode(), check=True)
+    ktap.equal("what unmounts it is there", client.run("systemctl is-active rnbd-umount").out.strip(), "active")
+    write("mounted by hand, and written again", f"umount {where}")
+    ktap.check("the client goes again", machines.end("client"))
+    client.start(timeout=BOOT_S)
+    ktap.within("and mounts it at boot", 300, mounted)
+    same("nothing was lost then")
 
 
 def body(ktap, rig):
@@ -201,7 +228,7 @@ def body(ktap, rig):
 
 
 def planned():
-    return 7 + len(ADDRESSES) + sum(
+    return 12 + len(ADDRESSES) + sum(
         len(ADDRESSES) if where == "both#" and not command.startswith("apt ") else 1 for where, command, _ in SCRIPT)
 
 
