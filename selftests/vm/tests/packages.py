@@ -5,7 +5,7 @@
 debootstrap makes a root file system, which gets Debian's kernel and, with apt, what
 `make deb` built. It boots from a disk, with that kernel and the initrd made for it, and maps
 a device of its own over SoftRoCE, at boot, by files and units, and then by hand. Then the next kernel is
-installed; that boots and maps too. The purge is quick, and runs in the VM.
+installed; that boots and maps too. An upgrade of the tools, their removal and the purge are quick, and run in the VM.
 """
 # vm: timeout=3600 tier=all kver=6.12
 
@@ -82,6 +82,13 @@ systemctl stop rnbd-map@boot
 rm /run/udev/rules.d/99-slow.rules && udevadm control --reload
 """
 
+# The package again, of a later version and with a timer that is described in other words.
+NEWER_WORDS = "Figures, by a newer package"
+NEWER = f"""cd /root && dpkg-deb -R {{deb}} newer &&
+	sed -i 's/^Version: .*/&+newer/' newer/DEBIAN/control &&
+	sed -i 's/^Description=.*/Description={NEWER_WORDS}/' newer/lib/systemd/system/rnbd-metrics.timer &&
+	dpkg-deb --root-owner-group -b newer /var/tmp/newer.deb && rm -r newer {{deb}}"""
+
 DECOY_HOOK = f"""#!/bin/sh -e
 cd "/lib/modules/$1/kernel/drivers/block"
 nbd=$(echo nbd.ko*)
@@ -134,6 +141,13 @@ def build_ulp(tree, release):
     shutil.copy(initrd.SELFTESTS / "modules/rtrs-ulp.c", source)
     (source / "Kbuild").write_text("include /usr/src/rtrs-dev/Kbuild.ulp\nobj-m := rtrs-ulp.o\n")
     tree.sh(f"make -C /lib/modules/{release}/build M={ULP}/{release} modules")
+
+
+def make_newer(tree, debs):
+    """/var/tmp/newer.deb, of rtrs-tools."""
+    deb, = (deb for deb in debs if deb.name.startswith("rtrs-tools_"))
+    shutil.copy(deb, tree.path / "root")
+    tree.sh(NEWER.format(deb=deb.name))
 
 
 def boot(rig, tree, release):
@@ -209,10 +223,26 @@ def try_kernel(ktap, rig, what, tree, release):
     return vm
 
 
-def purge(ktap, vm, names):
-    """Nothing is left: 4 cases."""
+def unconfigure(vm):
+    """As if the test had never been there, but for what a package has to undo."""
     vm.run(f"rm -r {ULP}; systemctl disable topology {UNITS}; "
            "rm /etc/rnbd/*/boot.conf /etc/systemd/system/topology.service", check=True)
+
+
+def try_upgrade(ktap, vm):
+    """A timer that somebody has enabled, over an upgrade and a removal: 4 cases."""
+    timer = {name: f"systemctl show -P {name} rnbd-metrics.timer" for name in ("ActiveState", "Description")}
+    vm.run("systemctl enable --now rnbd-metrics.timer", check=True)
+    upgraded = vm.run("DEBIAN_FRONTEND=noninteractive dpkg -i /var/tmp/newer.deb", 600)
+    ktap.check("upgrade: succeeds", upgraded.code == 0, upgraded.out)
+    ktap.equal("upgrade: the timer runs", vm.run(timer["ActiveState"]).out.strip(), "active")
+    ktap.equal("upgrade: as the new package has it", vm.run(timer["Description"]).out.strip(), NEWER_WORDS)
+    vm.run("dpkg --remove rtrs-tools", 600, check=True)
+    ktap.equal("removal: the timer does not run", vm.run(timer["ActiveState"]).out.strip(), "inactive")
+
+
+def purge(ktap, vm, names):
+    """Nothing is left: 4 cases."""
     there = vm.run(RESIDUE, 300).out.splitlines()
     wanted = {"/usr/src/rtrs-dev", "/var/lib/dkms/rtrs", "/var/lib/dpkg/status"}
     ktap.check("purge: what is looked for is there before", wanted <= set(there), "\n".join(there))
@@ -230,6 +260,7 @@ def body(ktap, rig):
     debian.add_agent(tree)
     add_decoys(tree, old)
     debian.install(tree, debs)
+    make_newer(tree, debs)
     tree.sh("apt-get -qy install fdisk")
     configure(tree)
     try_kernel(ktap, rig, "6.1", tree, old).poweroff()
@@ -237,6 +268,8 @@ def body(ktap, rig):
     tree.sh(f"apt-get -qy install {NEXT}")
     (new,) = set(tree.releases()) - {old}
     vm = try_kernel(ktap, rig, "6.12", tree, new)
+    unconfigure(vm)
+    try_upgrade(ktap, vm)
     purge(ktap, vm, [deb.name.partition("_")[0] for deb in debs])
 
 
@@ -244,4 +277,4 @@ if os.geteuid():
     print("1..0 # SKIP needs root, for debootstrap and chroot")
     sys.exit(4)
 subprocess.run([vmlib.TOP / "tools/deps", "packages"], check=True)
-sys.exit(hosts.test(36, body))
+sys.exit(hosts.test(40, body))
