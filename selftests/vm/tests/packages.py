@@ -82,6 +82,17 @@ systemctl stop rnbd-map@boot
 rm /run/udev/rules.d/99-slow.rules && udevadm control --reload
 """
 
+# What begins a command in a script for the shell.
+COMMAND = re.compile(r"(?:^|[|&;(!{]|\b(?:if|then|else|do|while|until|exec)\b)[ \t]*([a-z][\w.-]*)(?![\w.-]|[ \t]*[=()])",
+                     re.M)
+# Of those that are programs of packages, the packages.
+OWNERS = """
+for name in {names}; do
+	path=$(command -v "$name") || continue
+	[ "${{path#/}}" != "$path" ] || continue
+	dpkg -S "$path" 2>/dev/null || dpkg -S "${{path#/usr}}"
+done | cut -d : -f 1 | sort -u"""
+
 # The package again, of a later version and with a timer that is described in other words.
 NEWER_WORDS = "Figures, by a newer package"
 NEWER = f"""cd /root && dpkg-deb -R {{deb}} newer &&
@@ -148,6 +159,33 @@ def make_newer(tree, debs):
     deb, = (deb for deb in debs if deb.name.startswith("rtrs-tools_"))
     shutil.copy(deb, tree.path / "root")
     tree.sh(NEWER.format(deb=deb.name))
+
+
+def called(tree, package):
+    """Names, or paths, of what its units and scripts run."""
+    names = set()
+    for name in tree.sh(f"dpkg -L {package}").split():
+        path = tree.path / name.lstrip("/")
+        if path.is_symlink() or not path.is_file():
+            continue
+        text = path.read_text(errors="replace")
+        if name.endswith(".service"):
+            names |= set(re.findall(r"^Exec\w+=[-@:+!]*(\S+)", text, re.M))
+            names |= {"modprobe"} if "modprobe@" in text else set()
+        elif text.startswith("#!/bin/sh"):
+            names |= set(COMMAND.findall(text))
+    return names
+
+
+def try_depends(ktap, tree):
+    """What the tools run is there wherever they are: 1 case."""
+    owners = set(tree.sh(OWNERS.format(names=" ".join(sorted(called(tree, "rtrs-tools"))))).split())
+    depends = set(re.findall(r"[a-z0-9][a-z0-9.+-]+", tree.sh(
+        "dpkg-query -W -f '${Depends}, rtrs-tools, ' rtrs-tools; dpkg-query -W -f '${Package}:${Essential} ' | "
+        "tr ' ' '\\n' | sed -n 's/:yes$//p'")))
+    seen = {"iproute2", "kmod", "mount", "rtrs-tools"} <= owners
+    ktap.check("rtrs-tools depends on what it runs", seen and owners <= depends,
+               f"owners {sorted(owners)}, not depended on {sorted(owners - depends)}")
 
 
 def boot(rig, tree, release):
@@ -260,6 +298,7 @@ def body(ktap, rig):
     debian.add_agent(tree)
     add_decoys(tree, old)
     debian.install(tree, debs)
+    try_depends(ktap, tree)
     make_newer(tree, debs)
     tree.sh("apt-get -qy install fdisk")
     configure(tree)
@@ -277,4 +316,4 @@ if os.geteuid():
     print("1..0 # SKIP needs root, for debootstrap and chroot")
     sys.exit(4)
 subprocess.run([vmlib.TOP / "tools/deps", "packages"], check=True)
-sys.exit(hosts.test(40, body))
+sys.exit(hosts.test(41, body))
