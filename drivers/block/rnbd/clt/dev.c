@@ -100,11 +100,12 @@ void rnbd_clt_dev_put(struct rnbd_clt_dev *dev)
 	kfree(dev);
 }
 
+/* For partitions too: udev names them after the disk's directory in sysfs, which was not complete when they were added. */
 static void rnbd_clt_dev_uevent(struct rnbd_clt_dev *dev, enum kobject_action action)
 {
 	unsigned int noio = memalloc_noio_save();
 
-	kobject_uevent(&disk_to_dev(dev->disk)->kobj, action);
+	disk_uevent(dev->disk, action);
 	memalloc_noio_restore(noio);
 }
 
