@@ -100,7 +100,7 @@ void rnbd_clt_dev_put(struct rnbd_clt_dev *dev)
 	kfree(dev);
 }
 
-/* For partitions too: udev names them after the disk's directory in sysfs, which was not complete when they were added. */
+/* For partitions too: udev names them after the disk's directory in sysfs, which came later than they did. */
 static void rnbd_clt_dev_uevent(struct rnbd_clt_dev *dev, enum kobject_action action)
 {
 	unsigned int noio = memalloc_noio_save();

@@ -26,7 +26,7 @@
 #include "left.h"
 #include "msg.h"
 
-/* Has the message ended so that nothing is left to do?  Else the link was lost, and how it ended on the server is unknown. */
+/* Is nothing left to do?  If the link was lost, how the message ended on the server is unknown. */
 static bool rnbd_clt_left_ended(const struct rnbd_clt_msg *msg)
 {
 	return msg->error != -ECONNABORTED;

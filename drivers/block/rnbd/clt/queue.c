@@ -356,8 +356,9 @@ static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch 
 }
 
 /*
- * No answer in the disk's queue/io_timeout, 30 s if it was not set, or what the request has instead.  Nothing the block layer could do makes
- * the transport return pages that the server may still write; giving up the path it is on does.
+ * No answer in the disk's queue/io_timeout, 30 s if it was not set, or what the request has instead.  Nothing the
+ * block layer could do makes the transport return pages that the server may still write; giving up the path it is
+ * on does.
  */
 static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 {
