@@ -86,7 +86,7 @@ rejects() {
 	asked && peer reject j0 "$@" && map_fails "$errno"
 }
 
-ktap_plan 70
+ktap_plan 71
 psrv_setup
 psrv_mode=N
 
@@ -106,6 +106,7 @@ check_here "request for con 1" is_request 1 1 1
 check_here "the same on con 1" is "$(peer params j1)" 'retry=2 rnr=7 rd=0/0 flow=0 srq=0'
 check_eq "same path and session" "$(path_uuid) $(sess_uuid)" "$path $sess"
 check_eq "same number of connections" "$(le_at "$conn_req" 8 2)" "$nr"
+check_here "of a new path con 1 may take its time too" is "$(peer wait j0 3000)" timeout
 must psrv_accept j1
 must peer destroy j1
 must peer destroy j0

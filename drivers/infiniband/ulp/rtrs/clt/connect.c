@@ -384,7 +384,7 @@ static u32 rtrs_clt_patience_ms(const struct rtrs_clt_path *path)
 }
 
 /* As long as they come one after the other, and not longer than a connection may take in all. */
-static int rtrs_clt_wait_established(struct rtrs_clt_path *path)
+static int rtrs_clt_wait_established(struct rtrs_clt_path *path, u32 patience_ms)
 {
 	unsigned long start = jiffies;
 	u32 timeout_ms = READ_ONCE(path->sess->timing.connect_timeout_ms);
@@ -395,13 +395,15 @@ static int rtrs_clt_wait_established(struct rtrs_clt_path *path)
 	while (!ret && (nr = rtrs_clt_nr_established(path)) < path->sess->nr_conns) {
 		past_ms = min(jiffies_to_msecs(jiffies - start), timeout_ms);
 		ret = rtrs_clt_wait_connecting(path, rtrs_clt_nr_established(path) > nr,
-					       min(rtrs_clt_patience_ms(path), timeout_ms - past_ms));
+					       min(patience_ms, timeout_ms - past_ms));
 	}
 	return ret;
 }
 
 static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 {
+	/* Now: with the first answer any path was up. */
+	u32 patience_ms = rtrs_clt_patience_ms(path);
 	u16 cid;
 	int ret;
 
@@ -412,9 +414,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	if (!ret)
 		ret = rtrs_clt_conn_start(path, 0);
 	if (!ret)
-		ret = rtrs_clt_wait_connecting(path,
-				smp_load_acquire(&path->conns[0].established),
-				rtrs_clt_patience_ms(path));
+		ret = rtrs_clt_wait_connecting(path, smp_load_acquire(&path->conns[0].established), patience_ms);
 	if (!ret)
 		ret = rtrs_clt_fence_create(path);
 	if (!ret)
@@ -430,7 +430,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 		if (ret)
 			return ret;
 	}
-	ret = rtrs_clt_wait_established(path);
+	ret = rtrs_clt_wait_established(path, patience_ms);
 	if (ret)
 		return ret;
 	return rtrs_clt_info_exchange(path);
