@@ -31,13 +31,16 @@ beats() {
 	done
 }
 
-# dies_after <start> <least> <most> ms [<silences>]: one HB_MSG came in each silence, and no more, as it
-# was not answered; two silences unless told otherwise
+# dies_after <start> <least> <most> ms [<messages>]: so many HB_MSG came; without a number one in each of two silences,
+# and no more, as it was not answered
 dies_after() {
 	local ev msgs=0 took
 	while ev=$(peer wait w0 60000); do
 		case $ev in
-		*imm=$HB_MSG*) msgs=$((msgs + 1)) ;;
+		*imm=$HB_MSG*)
+			peer recv w0 1 0
+			msgs=$((msgs + 1))
+			;;
 		disconnected) break ;;
 		*)
 			echo "unexpected '$ev'"
@@ -61,7 +64,7 @@ stays() {
 	is "$(peer wait w1 "$1")" timeout && is "$(cat $CLT_CLASS/wire/paths/*/state)" connected
 }
 
-ktap_plan 16
+ktap_plan 18
 psrv_options=$PATIENT
 psrv_setup
 
@@ -92,7 +95,14 @@ check_here "its answer is heard" map_fails ENXIO
 psrv_gone w
 must opens
 start=$(uptime_ms)
-check_here "it never answers: 30 s later the path is given up" dies_after "$start" 28000 37000 1
+check_here "it never answers: asked each second, 30 s later the path is given up" dies_after "$start" 28000 37000 '[23]?'
 check_here "and the mapping" map_fails ECONNABORTED/ETIMEDOUT/ECONNRESET
+psrv_gone w
+must opens
+start=$(uptime_ms)
+must path_cut 1
+check_here "its network is gone: the mapping fails" map_fails ECONNABORTED/ETIMEDOUT/ECONNRESET
+check "soon" [ $(($(uptime_ms) - start)) -le 6000 ]
+must path_heal 1
 
 ktap_end

@@ -51,6 +51,9 @@ static void rtrs_hb_tick(struct rtrs_hb *hb)
 	if (time_after_eq(jiffies, hb->next_watch)) {
 		hb->next_watch = jiffies + msecs_to_jiffies(RTRS_HB_WATCH_MS);
 		ret = hb->ops->watch(hb);
+		/* No answer is expected, but that it is not acknowledged tells of a network that is gone. */
+		if (!ret && READ_ONCE(hb->missed) > READ_ONCE(hb->missed_max) && rtrs_hb_excused(hb))
+			ret = hb->ops->send(hb);
 	}
 	if (!ret && time_after_eq(jiffies, rtrs_hb_next(hb))) {
 		missed = READ_ONCE(hb->missed);
