@@ -386,14 +386,16 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 	}
 	*stepped = false;
 	if (!left && rtrs_clt_fence_joins(path)) {
-		rtrs_clt_fence_merge_sizes(path);
 		/* Before the step, that wakes who waits to join it. */
 		WRITE_ONCE(sess->srv_sess, path->srv_sess);
 		*stepped = rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
 	}
 	spin_unlock_irq(&sess->fence_lock);
-	if (*stepped)
+	if (*stepped) {
+		/* Nobody asks for them before a path counts as up. */
+		rtrs_clt_fence_merge_sizes(path);
 		rtrs_clt_path_count_up(path, true);
+	}
 	return ret;
 }
 
