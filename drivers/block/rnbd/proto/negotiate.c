@@ -146,6 +146,7 @@ static void rnbd_get_discard(const struct rnbd_msg_open_rsp *rsp, struct rnbd_de
 {
 	u32 logical = limits->logical_block_bytes;
 	u32 granularity = le32_to_cpu(rsp->discard_granularity);
+	u32 least;
 
 	limits->max_discard_sectors =
 		rnbd_limits_req_sectors(le32_to_cpu(rsp->max_discard_sectors), logical);
@@ -155,11 +156,13 @@ static void rnbd_get_discard(const struct rnbd_msg_open_rsp *rsp, struct rnbd_de
 		granularity = logical;
 	limits->discard_granularity = granularity;
 	limits->discard_alignment = le32_to_cpu(rsp->discard_alignment) % granularity;
-	if (rsp->secure_discard)
-		limits->max_secure_erase_sectors = min_t(u32, limits->max_discard_sectors, RNBD_MAX_ZEROES_SECTORS);
 	/* Less than a unit is no discard at all. */
+	least = granularity / RNBD_SECTOR_BYTES;
+	if (rsp->secure_discard)
+		limits->max_secure_erase_sectors = min_t(u32, limits->max_discard_sectors,
+							 max_t(u32, RNBD_MAX_ZEROES_SECTORS, least));
 	limits->max_discard_sectors = min_t(u32, limits->max_discard_sectors,
-					    max_t(u32, RNBD_MAX_DISCARD_SECTORS, granularity / RNBD_SECTOR_BYTES));
+					    max_t(u32, RNBD_MAX_DISCARD_SECTORS, least));
 }
 
 /**

@@ -323,7 +323,7 @@ static void open_rsp__limits_fit_a_request(struct kunit *test)
 	rsp.discard_granularity = cpu_to_le32(1U << 30);
 	KUNIT_ASSERT_EQ(test, get(&rsp, &limits), 0);
 	KUNIT_EXPECT_EQ(test, limits.max_discard_sectors, 1024U << 11);
-	KUNIT_EXPECT_EQ(test, limits.max_secure_erase_sectors, 64U << 11);
+	KUNIT_EXPECT_EQ(test, limits.max_secure_erase_sectors, 1024U << 11);
 
 	/* And what the server has, if it is less. */
 	rsp.max_discard_sectors = cpu_to_le32(64U << 11);
