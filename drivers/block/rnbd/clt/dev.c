@@ -274,9 +274,7 @@ static void rnbd_clt_dev_unlist(struct rnbd_clt_dev *dev)
 		return;
 	rnbd_clt_left_keep(dev->left);
 	dev->left = NULL;
-	/* Else the server wants SESS_INFO first. */
-	if (dev->open_gen == sess->link_gen)
-		rnbd_clt_sess_queue_left(sess);
+	rnbd_clt_sess_queue_left(sess, 0);
 }
 
 /* Release the message, and what was only kept for it. */
@@ -327,6 +325,7 @@ static int rnbd_clt_dev_expect_state(struct rnbd_clt_dev *dev, enum rnbd_clt_dev
 static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state,
 				  bool unheard)
 {
+	unsigned int open_gen;
 	bool on_server;
 	int ret;
 
@@ -343,6 +342,7 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 	rnbd_put_open(&dev->msg.req.open, dev->path, dev->access_mode);
 	/* Before it is sent, and answered.  What handle it has is not known until then. */
 	on_server = dev->on_server;
+	open_gen = dev->open_gen;
 	dev->on_server = true;
 	dev->open_gen = dev->msg.gen - 1;
 	ret = rnbd_clt_msg_send(&dev->msg, &dev->stop);
@@ -352,6 +352,7 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 
 err_not_sent:
 	dev->on_server = on_server;
+	dev->open_gen = open_gen;
 err_end_msg:
 	rnbd_clt_dev_end_msg(dev);
 	return ret;

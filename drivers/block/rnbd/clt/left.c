@@ -12,7 +12,7 @@
  * Ownership
  *	A record is made with its device, which gives it away when it goes itself.  From then on it is on
  *	rnbd_clt_sess.left.  Its message claims it while that is under way, and takes it off the list if it has ended
- *	well; else it waits for the next return of the link, or goes with the session.
+ *	well; else it is tried again, when the link is back or, if it was not lost, soon, or goes with the session.
  *
  * Ordering
  *	As long as a name is here it cannot be mapped: the server would give both the same handle (dev.c).
@@ -25,6 +25,10 @@
 
 #include "left.h"
 #include "msg.h"
+#include "sess.h"
+
+/* Between two attempts, if the link was not lost. */
+#define RNBD_CLT_LEFT_DELAY	HZ
 
 /* Is nothing left to do?  If the link was lost, how the message ended on the server is unknown. */
 static bool rnbd_clt_left_ended(const struct rnbd_clt_msg *msg)
@@ -38,17 +42,26 @@ static bool rnbd_clt_left_is_open(const struct rnbd_clt_msg *msg)
 	       msg->rsp->open.hdr.type == cpu_to_le16(RNBD_MSG_OPEN_RSP);
 }
 
+/* The message has ended, or could not be sent. */
 static void rnbd_clt_left_end(struct rnbd_clt_left *left, bool ended)
 {
+	struct rnbd_clt_sess *sess = left->msg.sess;
+
 	if (ended) {
-		spin_lock(&left->msg.sess->lock);
+		spin_lock(&sess->lock);
 		list_del(&left->entry);
-		spin_unlock(&left->msg.sess->lock);
-	}
-	/* One that stays is not ours any more. */
-	rnbd_clt_msg_release(&left->msg);
-	if (ended)
+		spin_unlock(&sess->lock);
+		rnbd_clt_msg_release(&left->msg);
 		rnbd_clt_left_free(left);
+		return;
+	}
+	rnbd_clt_sess_hold(sess);
+	rnbd_clt_msg_release(&left->msg);
+	/* It is not ours any more.  Without a loss of the link nothing else has it tried again. */
+	spin_lock(&sess->lock);
+	rnbd_clt_sess_queue_left(sess, RNBD_CLT_LEFT_DELAY);
+	spin_unlock(&sess->lock);
+	rnbd_clt_sess_drop(sess);
 }
 
 static void rnbd_clt_left_msg_done(struct rnbd_clt_msg *msg)
@@ -111,21 +124,22 @@ void rnbd_clt_left_keep(struct rnbd_clt_left *left)
 	struct rnbd_clt_sess *sess = left->msg.sess;
 
 	lockdep_assert_held(&sess->lock);
-	/* Not tried with this link. */
-	left->tried_gen = sess->link_gen - 1;
 	list_add_tail(&left->entry, &sess->left);
 }
 
-/* One that was not tried since the link came back.  Nobody but the work takes one, so it stays. */
+/* One that was not tried in this round.  Nobody but the work takes one, so it stays. */
 static struct rnbd_clt_left *rnbd_clt_left_next(struct rnbd_clt_sess *sess)
 {
 	struct rnbd_clt_left *left, *found = NULL;
 
 	spin_lock(&sess->lock);
 	list_for_each_entry(left, &sess->left, entry) {
-		if (left->msg.busy || left->tried_gen == sess->link_gen)
+		/* The server wants SESS_INFO first. */
+		if (sess->hello_gen != sess->link_gen)
+			break;
+		if (left->msg.busy || left->round == sess->left_round)
 			continue;
-		left->tried_gen = sess->link_gen;
+		left->round = sess->left_round;
 		found = left;
 		break;
 	}
@@ -163,9 +177,12 @@ static void rnbd_clt_left_close(struct rnbd_clt_left *left)
  */
 void rnbd_clt_left_work(struct work_struct *work)
 {
-	struct rnbd_clt_sess *sess = container_of(work, struct rnbd_clt_sess, left_work);
+	struct rnbd_clt_sess *sess = container_of(to_delayed_work(work), struct rnbd_clt_sess, left_work);
 	struct rnbd_clt_left *left;
 
+	/* From 1 on: what is new has 0. */
+	if (!++sess->left_round)
+		sess->left_round++;
 	while ((left = rnbd_clt_left_next(sess)))
 		rnbd_clt_left_close(left);
 }

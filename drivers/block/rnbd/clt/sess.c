@@ -108,15 +108,18 @@ void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev)
 
 /**
  * rnbd_clt_sess_queue_left() - have the server close what nobody has mapped
- * @sess: session whose SESS_INFO was answered
+ * @sess: the session
+ * @delay: jiffies
+ *
+ * If there is no link, or SESS_INFO was not answered yet, that is done when it is.
  *
  * Context: rnbd_clt_sess.lock held.
  */
-void rnbd_clt_sess_queue_left(struct rnbd_clt_sess *sess)
+void rnbd_clt_sess_queue_left(struct rnbd_clt_sess *sess, unsigned long delay)
 {
 	lockdep_assert_held(&sess->lock);
-	if (!sess->stop && !list_empty(&sess->left))
-		queue_work(rnbd_clt_sessions.wq, &sess->left_work);
+	if (!sess->stop && sess->hello_gen == sess->link_gen && !list_empty(&sess->left))
+		queue_delayed_work(rnbd_clt_sessions.wq, &sess->left_work, delay);
 }
 
 static void rnbd_clt_sess_hello_done(struct rnbd_clt_msg *msg)
@@ -125,6 +128,11 @@ static void rnbd_clt_sess_hello_done(struct rnbd_clt_msg *msg)
 
 	if (!msg->error)
 		msg->error = rnbd_get_sess_info_rsp(&msg->rsp->sess_info, &sess->ver);
+	if (!msg->error) {
+		spin_lock(&sess->lock);
+		sess->hello_gen = msg->gen;
+		spin_unlock(&sess->lock);
+	}
 	rnbd_clt_msg_release(msg);
 }
 
@@ -192,11 +200,14 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 	}
 	spin_lock(&sess->lock);
 	list_for_each_entry(dev, &sess->devs, entry) {
+		/* Lost again: the server wants SESS_INFO first. */
+		if (sess->hello_gen != sess->link_gen)
+			break;
 		dev->want_open = true;
 		rnbd_clt_retry_reset(&dev->open_retry);
 		rnbd_clt_sess_queue_link_work(dev);
 	}
-	rnbd_clt_sess_queue_left(sess);
+	rnbd_clt_sess_queue_left(sess, 0);
 	spin_unlock(&sess->lock);
 }
 
@@ -282,7 +293,9 @@ static struct rnbd_clt_sess *rnbd_clt_sess_alloc(const struct rnbd_clt_sess_para
 	INIT_LIST_HEAD(&sess->devs);
 	INIT_DELAYED_WORK(&sess->hello_work, rnbd_clt_sess_hello_work);
 	INIT_LIST_HEAD(&sess->left);
-	INIT_WORK(&sess->left_work, rnbd_clt_left_work);
+	INIT_DELAYED_WORK(&sess->left_work, rnbd_clt_left_work);
+	/* Not answered yet. */
+	sess->hello_gen = sess->link_gen - 1;
 	init_waitqueue_head(&sess->msg_wait);
 	return sess;
 }
@@ -318,7 +331,7 @@ static void rnbd_clt_sess_shutdown(struct rnbd_clt_sess *sess)
 	spin_unlock(&sess->lock);
 	wake_up_all(&sess->msg_wait);
 	cancel_delayed_work_sync(&sess->hello_work);
-	cancel_work_sync(&sess->left_work);
+	cancel_delayed_work_sync(&sess->left_work);
 	if (!rtrs)
 		return;
 	RCU_INIT_POINTER(sess->rtrs, NULL);

@@ -138,12 +138,14 @@ struct rnbd_clt_msg {
  * @rcu_gen: a grace period has passed since link_gen was this (only written by WRITE_ONCE)
  * @stop: being torn down: no more work, no more waiting (s)
  * @ver: protocol major both sides know (M of @hello)
+ * @hello_gen: @link_gen for which SESS_INFO was answered (S)
  * @hello: SESS_INFO
  * @hello_retry: SESS_INFO that got no good answer since the link came back (S)
  * @hello_work: introduces us again after the link came back, then opens the devices; with a delay only to
  *	ask once more
  * @left: struct rnbd_clt_left, what the server may have open for nobody (S)
- * @left_work: has it closed, after SESS_INFO was answered
+ * @left_work: has it closed, after SESS_INFO was answered; with a delay only to try once more
+ * @left_round: how often @left_work has run (@left_work only)
  * @msg_wait: woken when a message is done or released, a permit may be free, or something stops
  * @permit_waiters: control messages that wait for a permit; I/O gives way to them (A)
  */
@@ -167,11 +169,13 @@ struct rnbd_clt_sess {
 	bool stop;
 
 	u8 ver;
+	unsigned int hello_gen;
 	struct rnbd_clt_msg hello;
 	struct rnbd_clt_retry hello_retry;
 	struct delayed_work hello_work;
 	struct list_head left;
-	struct work_struct left_work;
+	struct delayed_work left_work;
+	unsigned int left_round;
 	wait_queue_head_t msg_wait;
 	atomic_t permit_waiters;
 };
@@ -180,13 +184,13 @@ struct rnbd_clt_sess {
  * struct rnbd_clt_left - a name that the server may have open, although nobody has it mapped (left.c)
  * @entry: in rnbd_clt_sess.left (S)
  * @path: the name (I)
- * @tried_gen: rnbd_clt_sess.link_gen with which it was last tried to have it closed (S)
+ * @round: rnbd_clt_sess.left_round in which it was last tried (rnbd_clt_sess.left_work only)
  * @msg: OPEN and CLOSE
  */
 struct rnbd_clt_left {
 	struct list_head entry;
 	char path[RNBD_NAME_LEN + 1];
-	unsigned int tried_gen;
+	unsigned int round;
 	struct rnbd_clt_msg msg;
 };
 
