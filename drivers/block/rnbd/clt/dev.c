@@ -251,7 +251,8 @@ static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
 		dev->device_id = limits.device_id;
 		dev->open_gen = dev->msg.gen;
 	} else if (ret != -ECONNABORTED) {
-		dev->on_server = false;
+		/* It may be open from before the loss of the link even so: the server may lack memory. */
+		dev->on_server = dev->was_on_server;
 	}
 	if (!ret)
 		ret = rnbd_clt_dev_take_up(dev);
@@ -326,7 +327,6 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 				  bool unheard)
 {
 	unsigned int open_gen;
-	bool on_server;
 	int ret;
 
 	ret = rnbd_clt_msg_claim(&dev->msg, &dev->stop, RNBD_CLT_OPEN_TIMEOUT);
@@ -341,7 +341,7 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 	rnbd_clt_msg_forget_past(&dev->msg);
 	rnbd_put_open(&dev->msg.req.open, dev->path, dev->access_mode);
 	/* Before it is sent, and answered.  What handle it has is not known until then. */
-	on_server = dev->on_server;
+	dev->was_on_server = dev->on_server;
 	open_gen = dev->open_gen;
 	dev->on_server = true;
 	dev->open_gen = dev->msg.gen - 1;
@@ -351,7 +351,7 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 	return 0;
 
 err_not_sent:
-	dev->on_server = on_server;
+	dev->on_server = dev->was_on_server;
 	dev->open_gen = open_gen;
 err_end_msg:
 	rnbd_clt_dev_end_msg(dev);

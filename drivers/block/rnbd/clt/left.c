@@ -33,7 +33,7 @@
 /* Is nothing left to do?  If the link was lost, how the message ended on the server is unknown. */
 static bool rnbd_clt_left_ended(const struct rnbd_clt_msg *msg)
 {
-	return msg->error != -ECONNABORTED;
+	return msg->error != -ECONNABORTED && msg->error != -ENOMEM;
 }
 
 static bool rnbd_clt_left_is_open(const struct rnbd_clt_msg *msg)

@@ -225,7 +225,8 @@ struct rnbd_clt_hold {
  * @nr_openers: open block devices, partitions too (S)
  * @device_id: handle on the server; constant while the state is open (M)
  * @open_gen: rnbd_clt_sess.link_gen for which @device_id is good (M)
- * @on_server: the server may have it open: OPEN was sent, and not refused, nor followed by a CLOSE that ended (M)
+ * @on_server: the server may have it open: an OPEN was answered, or may have been, and no CLOSE has ended since (M)
+ * @was_on_server: the same, before OPEN was sent last (M)
  * @left: keeps the name if that is still so when the device goes (S)
  * @limits: what the server said first; when it opens the device again, that has to match (M)
  * @open_error: how the last OPEN ended (M)
@@ -260,6 +261,7 @@ struct rnbd_clt_dev {
 	u32 device_id;
 	unsigned int open_gen;
 	bool on_server;
+	bool was_on_server;
 	struct rnbd_clt_left *left;
 	struct rnbd_dev_limits limits;
 	int open_error;
