@@ -151,6 +151,7 @@ static struct rnbd_clt_left *rnbd_clt_left_next(struct rnbd_clt_sess *sess)
 static void rnbd_clt_left_close(struct rnbd_clt_left *left)
 {
 	struct rnbd_clt_sess *sess = left->msg.sess;
+	bool given_up;
 	int ret;
 
 	/* Nobody else has it, so this fails only if the session is being torn down. */
@@ -161,10 +162,11 @@ static void rnbd_clt_left_close(struct rnbd_clt_left *left)
 	ret = rnbd_clt_msg_send(&left->msg, NULL);
 	if (!ret)
 		return;
-	if (ret != -ECONNABORTED && ret != -ENODEV)
+	given_up = ret != -ECONNABORTED && ret != -ENODEV;
+	if (given_up)
 		pr_warn("session %s: device_path=\"%s\" was not closed by the server: %pe\n",
 			sess->name, left->path, ERR_PTR(ret));
-	rnbd_clt_left_end(left, ret != -ECONNABORTED && ret != -ENODEV);
+	rnbd_clt_left_end(left, given_up);
 }
 
 /**

@@ -199,10 +199,12 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 		return;
 	}
 	spin_lock(&sess->lock);
+	if (sess->hello_gen != sess->link_gen) {
+		/* Lost again, and the server wants SESS_INFO first. */
+		spin_unlock(&sess->lock);
+		return;
+	}
 	list_for_each_entry(dev, &sess->devs, entry) {
-		/* Lost again: the server wants SESS_INFO first. */
-		if (sess->hello_gen != sess->link_gen)
-			break;
 		dev->want_open = true;
 		rnbd_clt_retry_reset(&dev->open_retry);
 		rnbd_clt_sess_queue_link_work(dev);
