@@ -275,7 +275,7 @@ static void rnbd_clt_dev_unlist(struct rnbd_clt_dev *dev)
 		return;
 	rnbd_clt_left_keep(dev->left);
 	dev->left = NULL;
-	rnbd_clt_sess_queue_left(sess, 0);
+	rnbd_clt_left_queue(sess, 0);
 }
 
 /* Release the message, and what was only kept for it. */

@@ -42,6 +42,22 @@ static bool rnbd_clt_left_is_open(const struct rnbd_clt_msg *msg)
 	       msg->rsp->open.hdr.type == cpu_to_le16(RNBD_MSG_OPEN_RSP);
 }
 
+/**
+ * rnbd_clt_left_queue() - have the server close what nobody has mapped
+ * @sess: the session
+ * @delay: jiffies
+ *
+ * If there is no link, or SESS_INFO was not answered yet, that is done when it is.
+ *
+ * Context: rnbd_clt_sess.lock held.
+ */
+void rnbd_clt_left_queue(struct rnbd_clt_sess *sess, unsigned long delay)
+{
+	lockdep_assert_held(&sess->lock);
+	if (!sess->stop && sess->hello_gen == sess->link_gen && !list_empty(&sess->left))
+		queue_delayed_work(sess->wq, &sess->left_work, delay);
+}
+
 /* The message has ended, or could not be sent. */
 static void rnbd_clt_left_end(struct rnbd_clt_left *left, bool ended)
 {
@@ -59,7 +75,7 @@ static void rnbd_clt_left_end(struct rnbd_clt_left *left, bool ended)
 	rnbd_clt_msg_release(&left->msg);
 	/* It is not ours any more.  Without a loss of the link nothing else has it tried again. */
 	spin_lock(&sess->lock);
-	rnbd_clt_sess_queue_left(sess, RNBD_CLT_LEFT_DELAY);
+	rnbd_clt_left_queue(sess, RNBD_CLT_LEFT_DELAY);
 	spin_unlock(&sess->lock);
 	rnbd_clt_sess_drop(sess);
 }

@@ -8,6 +8,7 @@
 struct rnbd_clt_left *rnbd_clt_left_alloc(struct rnbd_clt_sess *sess, const char *path);
 void rnbd_clt_left_free(struct rnbd_clt_left *left);
 void rnbd_clt_left_keep(struct rnbd_clt_left *left);
+void rnbd_clt_left_queue(struct rnbd_clt_sess *sess, unsigned long delay);
 void rnbd_clt_left_work(struct work_struct *work);
 void rnbd_clt_left_drop_all(struct rnbd_clt_sess *sess);
 

@@ -106,22 +106,6 @@ void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev)
 		queue_delayed_work(rnbd_clt_sessions.wq, &dev->link_work, dev->open_retry.delay);
 }
 
-/**
- * rnbd_clt_sess_queue_left() - have the server close what nobody has mapped
- * @sess: the session
- * @delay: jiffies
- *
- * If there is no link, or SESS_INFO was not answered yet, that is done when it is.
- *
- * Context: rnbd_clt_sess.lock held.
- */
-void rnbd_clt_sess_queue_left(struct rnbd_clt_sess *sess, unsigned long delay)
-{
-	lockdep_assert_held(&sess->lock);
-	if (!sess->stop && sess->hello_gen == sess->link_gen && !list_empty(&sess->left))
-		queue_delayed_work(rnbd_clt_sessions.wq, &sess->left_work, delay);
-}
-
 static void rnbd_clt_sess_hello_done(struct rnbd_clt_msg *msg)
 {
 	struct rnbd_clt_sess *sess = msg->sess;
@@ -209,7 +193,7 @@ static void rnbd_clt_sess_hello_work(struct work_struct *work)
 		rnbd_clt_retry_reset(&dev->open_retry);
 		rnbd_clt_sess_queue_link_work(dev);
 	}
-	rnbd_clt_sess_queue_left(sess, 0);
+	rnbd_clt_left_queue(sess, 0);
 	spin_unlock(&sess->lock);
 }
 
@@ -294,6 +278,7 @@ static struct rnbd_clt_sess *rnbd_clt_sess_alloc(const struct rnbd_clt_sess_para
 	spin_lock_init(&sess->lock);
 	INIT_LIST_HEAD(&sess->devs);
 	INIT_DELAYED_WORK(&sess->hello_work, rnbd_clt_sess_hello_work);
+	sess->wq = rnbd_clt_sessions.wq;
 	INIT_LIST_HEAD(&sess->left);
 	INIT_DELAYED_WORK(&sess->left_work, rnbd_clt_left_work);
 	/* Not answered yet. */

@@ -40,6 +40,5 @@ struct rnbd_clt_dev *rnbd_clt_sess_find_dev(const char *disk);
 
 void rnbd_clt_sess_queue_link_work(struct rnbd_clt_dev *dev);
 void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev);
-void rnbd_clt_sess_queue_left(struct rnbd_clt_sess *sess, unsigned long delay);
 
 #endif /* _RNBD_CLT_SESS_H */

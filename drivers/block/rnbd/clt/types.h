@@ -143,6 +143,7 @@ struct rnbd_clt_msg {
  * @hello_retry: SESS_INFO that got no good answer since the link came back (S)
  * @hello_work: introduces us again after the link came back, then opens the devices; with a delay only to
  *	ask once more
+ * @wq: for @hello_work, @left_work and rnbd_clt_dev.link_work; one for all sessions (I)
  * @left: struct rnbd_clt_left, what the server may have open for nobody (S)
  * @left_work: has it closed, after SESS_INFO was answered; with a delay only to try once more
  * @left_round: how often @left_work has run (@left_work only)
@@ -173,6 +174,7 @@ struct rnbd_clt_sess {
 	struct rnbd_clt_msg hello;
 	struct rnbd_clt_retry hello_retry;
 	struct delayed_work hello_work;
+	struct workqueue_struct *wq;
 	struct list_head left;
 	struct delayed_work left_work;
 	unsigned int left_round;
