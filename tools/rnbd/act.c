@@ -19,8 +19,9 @@
 
 /* Is there as long as udev has events to work on; it is what udevadm settle waits for. */
 #define UDEV_QUEUE	"/run/udev/queue"
-#define UDEV_SECONDS	10
-#define UDEV_TRIES	3
+/* How often a disk that udev may have open is tried, and the time between, unless udev is done before. */
+#define UDEV_TRIES	10
+#define UDEV_SECONDS	2
 
 /* What an errno means for an operation, and what to do about it; the first row that fits counts. */
 static const struct cause {
@@ -217,20 +218,24 @@ static int change(enum op op, const char *file, const char *text)
 
 /*
  * udev looks into a disk that is new, and into one that somebody who could write has closed: for a moment it has the disk
- * open itself, but nobody uses it. So a disk that is in use is tried again when udev has done all that it had to do.
+ * open itself, but nobody uses it. So a disk that is in use is tried again as long as udev has something to do, and once
+ * more when it has not. That its queue is empty must not be waited for: udev may be done with this disk, and busy with
+ * hundreds of others.
  */
 static int change_patiently(enum op op, const char *file, const char *text)
 {
 	int tries = UDEV_TRIES, err;
 	bool looking;
 
-	do {
+	for (;;) {
 		/* Before it as well: udev may be done as soon as that has failed. */
 		looking = io_exists(UDEV_QUEUE);
 		err = change(op, file, text);
 		looking |= io_exists(UDEV_QUEUE);
-	} while (op == OP_UNMAP && err == EBUSY && looking && --tries && io_wait_gone(UDEV_SECONDS, UDEV_QUEUE));
-	return err;
+		if (op != OP_UNMAP || err != EBUSY || !looking || !--tries)
+			return err;
+		io_wait_gone(UDEV_SECONDS, UDEV_QUEUE);
+	}
 }
 
 /* Write a text to a file, or have that done by netlink, or only say so. what: the thing in the user's words. */

@@ -189,10 +189,10 @@ bool io_wait(unsigned int seconds, const char *file, const volatile sig_atomic_t
 	return wait_until(true, seconds, file, stop);
 }
 
-/* Wait for a file to be removed. */
-bool io_wait_gone(unsigned int seconds, const char *file)
+/* Wait for a file to be removed, or as long as that; which of them is for the caller to see. */
+void io_wait_gone(unsigned int seconds, const char *file)
 {
-	return wait_until(false, seconds, file, NULL);
+	wait_until(false, seconds, file, NULL);
 }
 
 /* A mark at the end of the kernel log, -1 if it cannot be read. */

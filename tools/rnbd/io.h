@@ -23,7 +23,7 @@ const char *path_base(const char *path);
 struct words io_list(const char *fmt, ...) PRINTF(1, 2);
 int io_write(const char *file, const char *text);
 bool io_wait(unsigned int seconds, const char *file, const volatile sig_atomic_t *stop);
-bool io_wait_gone(unsigned int seconds, const char *file);
+void io_wait_gone(unsigned int seconds, const char *file);
 
 int klog_start(void);
 struct words klog_since(int mark);
