@@ -69,8 +69,8 @@ printf 'label: gpt\\nuuid={PART_UUID}, name=data\\n' | sfdisk -q {BY_ID} && wait
 for link in {LINKS}; do wait_for 30 leads "$link" || {{ echo "$link"; exit 1; }}; done
 """
 
-# udev has the disk open for as long as this takes, and says when it has. The disk alone: a trigger is for its partitions
-# too, one after the other, and each would be another six seconds.
+# udev has the disk open for as long as this takes, and says when it has. The disk alone: a trigger is for its
+# partitions too, one after the other, and each would be another six seconds.
 SLOW_RULES = """KERNEL=="rnbd?", ACTION=="change", PROGRAM="/bin/sh -c 'exec 3<$devnode; : >/run/slow; sleep 6'"
 """
 SLOW_STOP = f"""
