@@ -325,6 +325,8 @@ struct rtrs_clt_bounce {
  * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request
  * @inflight: A. requests on the path
  * @hb: heartbeat
+ * @beat_inflight: A. requests that were on the path when the last heartbeat went out
+ * @beats: A. what heartbeats have told; written by the receiver of the service connection
  * @stats: per-CPU counters
  * @lat: where the time of its requests went
  * @recovery: what losing the path has cost
@@ -392,6 +394,8 @@ struct rtrs_clt_path {
 	struct rtrs_rbuf *rbufs;
 	atomic_t inflight;
 	struct rtrs_hb hb;
+	int beat_inflight;
+	struct rtrs_mp_beats beats;
 	struct rtrs_io_stats __percpu *stats;
 	struct rtrs_clt_lat lat;
 	struct rtrs_clt_recovery recovery;
@@ -586,6 +590,9 @@ void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 /* mp.c */
 int rtrs_clt_mp_choose(struct rtrs_clt_sess *sess, const struct rtrs_clt_paths *paths, u16 con,
 		       const unsigned long *tried);
+void rtrs_clt_mp_beat_sent(struct rtrs_clt_path *path);
+void rtrs_clt_mp_beat_acked(struct rtrs_clt_path *path);
+void rtrs_clt_mp_beats_forget(struct rtrs_clt_path *path);
 void rtrs_clt_mp_time(struct rtrs_clt_req *req);
 void rtrs_clt_mp_timed(struct rtrs_clt_req *req, bool answered);
 

@@ -296,6 +296,7 @@ static int rtrs_clt_hb_send(struct rtrs_hb *hb)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
 
+	rtrs_clt_mp_beat_sent(path);
 	return rtrs_hb_post(&path->conns[0].conn, false);
 }
 
@@ -408,6 +409,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	int ret;
 
 	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
+	rtrs_clt_mp_beats_forget(path);
 	rtrs_clt_path_set_hb(path);
 	ret = rtrs_clt_link_create(path);
 	/* The answer on the service connection brings the sizes that the others need. */

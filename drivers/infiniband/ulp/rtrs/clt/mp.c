@@ -21,18 +21,99 @@ static int rtrs_clt_mp_from(const struct rtrs_clt_paths *paths, const unsigned l
 	return -1;
 }
 
-static int rtrs_clt_mp_best(enum rtrs_mp_policy policy, const struct rtrs_clt_paths *paths,
-			    const unsigned long *tried)
+/**
+ * rtrs_clt_mp_beat_sent() - a heartbeat goes out
+ * @path: its path
+ *
+ * Context: any; the heartbeat's tick.
+ */
+void rtrs_clt_mp_beat_sent(struct rtrs_clt_path *path)
 {
-	struct rtrs_mp_cand cand, best_cand = {};
+	WRITE_ONCE(path->beat_inflight, atomic_read(&path->inflight));
+}
+
+static struct rtrs_mp_beats rtrs_clt_mp_beats(const struct rtrs_clt_path *path)
+{
+	return (struct rtrs_mp_beats) {
+		.last_ns = READ_ONCE(path->beats.last_ns),
+		.idle_ns = READ_ONCE(path->beats.idle_ns),
+		.share_ns = READ_ONCE(path->beats.share_ns),
+		.slowed = READ_ONCE(path->beats.slowed),
+		.left = READ_ONCE(path->beats.left),
+	};
+}
+
+static void rtrs_clt_mp_set_beats(struct rtrs_clt_path *path, const struct rtrs_mp_beats *beats)
+{
+	WRITE_ONCE(path->beats.last_ns, beats->last_ns);
+	WRITE_ONCE(path->beats.idle_ns, beats->idle_ns);
+	WRITE_ONCE(path->beats.share_ns, beats->share_ns);
+	WRITE_ONCE(path->beats.slowed, beats->slowed);
+	WRITE_ONCE(path->beats.left, beats->left);
+}
+
+/**
+ * rtrs_clt_mp_beat_acked() - a heartbeat was answered
+ * @path: its path
+ *
+ * Context: any; receiver of the path's service connection.
+ */
+void rtrs_clt_mp_beat_acked(struct rtrs_clt_path *path)
+{
+	int inflight = max(READ_ONCE(path->beat_inflight), atomic_read(&path->inflight));
+	struct rtrs_mp_beats beats = rtrs_clt_mp_beats(path);
+
+	rtrs_mp_beat_add(&beats, READ_ONCE(path->hb.latency_ns), max(inflight, 0));
+	rtrs_clt_mp_set_beats(path, &beats);
+}
+
+/**
+ * rtrs_clt_mp_beats_forget() - nothing is known of a path that is about to connect
+ * @path: the path, whose heartbeat is stopped
+ *
+ * Context: any.
+ */
+void rtrs_clt_mp_beats_forget(struct rtrs_clt_path *path)
+{
+	static const struct rtrs_mp_beats none;
+
+	rtrs_clt_mp_set_beats(path, &none);
+}
+
+static struct rtrs_mp_nearest rtrs_clt_mp_nearest(const struct rtrs_clt_paths *paths, const unsigned long *tried)
+{
+	struct rtrs_mp_nearest nearest = {};
+	struct rtrs_mp_beats beats;
 	unsigned int i;
-	int best = -1;
 
 	for (i = 0; i < paths->nr; i++) {
 		if (!rtrs_clt_mp_usable(paths, i, tried))
 			continue;
+		beats = rtrs_clt_mp_beats(paths->path[i]);
+		rtrs_mp_nearest_add(&nearest, &beats);
+	}
+	return nearest;
+}
+
+static int rtrs_clt_mp_best(enum rtrs_mp_policy policy, const struct rtrs_clt_paths *paths,
+			    const unsigned long *tried)
+{
+	struct rtrs_mp_cand cand = {}, best_cand = {};
+	struct rtrs_mp_nearest nearest = {};
+	struct rtrs_mp_beats beats;
+	unsigned int i;
+	int best = -1;
+
+	if (policy == RTRS_MP_MIN_LATENCY)
+		nearest = rtrs_clt_mp_nearest(paths, tried);
+	for (i = 0; i < paths->nr; i++) {
+		if (!rtrs_clt_mp_usable(paths, i, tried))
+			continue;
 		cand.inflight = atomic_read(&paths->path[i]->inflight);
-		cand.latency_ns = READ_ONCE(paths->path[i]->hb.latency_ns);
+		if (policy == RTRS_MP_MIN_LATENCY) {
+			beats = rtrs_clt_mp_beats(paths->path[i]);
+			cand.rank = rtrs_mp_rank(&nearest, &beats);
+		}
 		if (best < 0 || rtrs_mp_better(policy, &cand, &best_cand)) {
 			best = i;
 			best_cand = cand;

@@ -111,6 +111,7 @@ static int rtrs_clt_heartbeat(struct rtrs_clt_conn *cc, u32 type)
 
 	if (type == RTRS_IMM_HB_ACK) {
 		rtrs_hb_acked(&path->hb);
+		rtrs_clt_mp_beat_acked(path);
 		return 0;
 	}
 	return fault_here(hb_lost) ? 0 : rtrs_hb_post(&path->conns[0].conn, true);

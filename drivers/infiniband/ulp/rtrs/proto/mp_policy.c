@@ -4,6 +4,12 @@
  */
 #include "mp_policy.h"
 
+/* So many requests in flight make a queue.  Of fewer it is chance whether a heartbeat waits for them. */
+#define RTRS_MP_MANY		4
+
+/* Heartbeats after which a path that is left out as slow is tried again. */
+#define RTRS_MP_REMEMBER	8
+
 /**
  * struct rtrs_mp_policy_name - how a policy is written
  * @text: as read from sysfs; starts with the long name
@@ -37,16 +43,9 @@ static bool rtrs_mp_less_inflight(const struct rtrs_mp_cand *a, const struct rtr
 	return a->inflight < b->inflight;
 }
 
-static bool rtrs_mp_less_latency(const struct rtrs_mp_cand *a, const struct rtrs_mp_cand *b)
+static bool rtrs_mp_nearer(const struct rtrs_mp_cand *a, const struct rtrs_mp_cand *b)
 {
-	bool a_known = a->latency_ns > 0;
-	bool b_known = b->latency_ns > 0;
-
-	if (a_known != b_known)
-		return a_known;
-	if (a_known && a->latency_ns != b->latency_ns)
-		return a->latency_ns < b->latency_ns;
-	return rtrs_mp_less_inflight(a, b);
+	return a->rank != b->rank ? a->rank < b->rank : rtrs_mp_less_inflight(a, b);
 }
 
 /* How long one more request would take. */
@@ -64,6 +63,99 @@ static bool rtrs_mp_answers_first(const struct rtrs_mp_cand *a, const struct rtr
 
 	return a_ns != b_ns ? a_ns < b_ns : rtrs_mp_less_inflight(a, b);
 }
+
+/*
+ * Down at once, up by a quarter of the difference: what delays a heartbeat now and then, as a processor that
+ * has other work, tells nothing about the path.
+ */
+static u64 rtrs_mp_idle(u64 idle_ns, u64 latency_ns)
+{
+	if (!idle_ns || latency_ns <= idle_ns)
+		return latency_ns;
+	return idle_ns + max_t(u64, (latency_ns - idle_ns) / 4, 1);
+}
+
+static bool rtrs_mp_more_than_twice(u64 ns, u64 than_ns)
+{
+	return ns > 2 * than_ns;
+}
+
+/**
+ * rtrs_mp_beat_add() - account for a heartbeat
+ * @beats: what is known of its path
+ * @latency_ns: its round trip
+ * @inflight: requests on the path when it was sent or when it was answered, whichever were more
+ *
+ * A heartbeat waits behind the requests of its path.  So one on a path with many cannot be held against one on a
+ * path with none: the path that has work would always seem to be the slower one, and all requests would move
+ * between two equal paths with each heartbeat, to fill one and let the other idle.  What is compared are idle paths,
+ * and paths with work, of these by what each request in flight accounts for.
+ *
+ * Many requests that delay a heartbeat tell nothing of how near the path is, except that it is not further.
+ *
+ * Context: any; one caller at a time for @beats.
+ */
+void rtrs_mp_beat_add(struct rtrs_mp_beats *beats, u64 latency_ns, u32 inflight)
+{
+	latency_ns = max_t(u64, latency_ns, 1);
+	beats->last_ns = latency_ns;
+	if (inflight >= RTRS_MP_MANY) {
+		beats->slowed = beats->idle_ns && rtrs_mp_more_than_twice(latency_ns, beats->idle_ns);
+		beats->share_ns = max_t(u64, div_u64(latency_ns, inflight), 1);
+		beats->left = RTRS_MP_REMEMBER;
+	} else if (beats->left && !--beats->left) {
+		beats->slowed = false;
+		beats->share_ns = 0;
+	}
+	if (inflight < RTRS_MP_MANY || !beats->slowed)
+		beats->idle_ns = rtrs_mp_idle(beats->idle_ns, latency_ns);
+}
+EXPORT_SYMBOL_GPL(rtrs_mp_beat_add);
+
+static void rtrs_mp_shortest(u64 *shortest_ns, u64 ns)
+{
+	if (ns && (!*shortest_ns || ns < *shortest_ns))
+		*shortest_ns = ns;
+}
+
+/**
+ * rtrs_mp_nearest_add() - one more path to hold others against
+ * @nearest: the paths so far
+ * @beats: what is known of this one
+ *
+ * Context: any.
+ */
+void rtrs_mp_nearest_add(struct rtrs_mp_nearest *nearest, const struct rtrs_mp_beats *beats)
+{
+	rtrs_mp_shortest(&nearest->last_ns, beats->last_ns);
+	rtrs_mp_shortest(&nearest->share_ns, beats->share_ns);
+}
+EXPORT_SYMBOL_GPL(rtrs_mp_nearest_add);
+
+/**
+ * rtrs_mp_rank() - is a path near, among others
+ * @nearest: all of them, this one too
+ * @beats: what is known of this one
+ *
+ * Up to twice as long is as near: heartbeats vary by that much.
+ *
+ * How near a path is when it is idle is held against what the others take with the work they have, for as long as
+ * they have it nobody knows better.  A path that would be twice as slow even so is far.
+ *
+ * Context: any.
+ * Return: its rank.  One path at least is neither far nor unknown if a heartbeat was answered on any.
+ */
+enum rtrs_mp_rank rtrs_mp_rank(const struct rtrs_mp_nearest *nearest, const struct rtrs_mp_beats *beats)
+{
+	if (!beats->last_ns)
+		return RTRS_MP_UNKNOWN;
+	if (rtrs_mp_more_than_twice(beats->idle_ns, nearest->last_ns))
+		return RTRS_MP_FAR;
+	if (beats->slowed && rtrs_mp_more_than_twice(beats->share_ns, nearest->share_ns))
+		return RTRS_MP_SLOW;
+	return RTRS_MP_NEAR;
+}
+EXPORT_SYMBOL_GPL(rtrs_mp_rank);
 
 /**
  * rtrs_mp_service_add() - account for an answer
@@ -112,9 +204,8 @@ EXPORT_SYMBOL_GPL(rtrs_mp_service_aged);
  * @a: one path
  * @b: the other one, the best so far
  *
- * With min-latency a path whose latency was never measured loses against one where it was; with
- * service-time it wins, for only requests measure it.  Paths that are equal are compared by their
- * requests in flight.
+ * With service-time a path that was never measured wins, for only requests measure it; with min-latency it
+ * loses, for heartbeats do it anyway.  Paths that are equal are compared by their requests in flight.
  *
  * Context: any.
  * Return: true if @a is strictly better than @b.  Never with round-robin, where the order of the
@@ -127,7 +218,7 @@ bool rtrs_mp_better(enum rtrs_mp_policy policy, const struct rtrs_mp_cand *a,
 	case RTRS_MP_MIN_INFLIGHT:
 		return rtrs_mp_less_inflight(a, b);
 	case RTRS_MP_MIN_LATENCY:
-		return rtrs_mp_less_latency(a, b);
+		return rtrs_mp_nearer(a, b);
 	case RTRS_MP_SERVICE_TIME:
 		return rtrs_mp_answers_first(a, b);
 	case RTRS_MP_ROUND_ROBIN:
