@@ -16,6 +16,7 @@
 BIG=139264
 # So many of them one after the other take more receives than the client has.
 MANY=32
+HOLD_S=11
 PSRV_CHUNK=200704 PSRV_SECTORS=$((MANY * BIG / 512)) PSRV_MAX_SECTORS=384
 
 # reads <bytes> <number>: in the background
@@ -135,7 +136,18 @@ suite() {
 	psrv_gone w
 }
 
-ktap_plan 37
+# no_room: a READ is not asked unless its invalidation has room too; so it is asked a little later
+no_room() {
+	fault_arm rtrs-core/sq_full && asks $BIG 1 && fault_fired rtrs-core/sq_full && put_data && answer 1 0 &&
+		io_ends 0 && data_arrived && key_is_dead
+}
+
+# late: room is reserved for longer than a queue may stand still that has something to do
+late() {
+	asks $BIG 1 && sleep $HOLD_S && put_data && answer 1 0 && io_ends 0 && data_arrived && key_is_dead
+}
+
+ktap_plan 38
 psrv_setup
 
 psrv_mode=N
@@ -146,11 +158,14 @@ suite
 # An invalidation of the client's own that cannot be had. A heartbeat must not run into the fault first.
 psrv_beats='hb_interval_ms=60000 hb_missed_max=5'
 must psrv_map w wire io=196608 hdr=4096
-for point in rtrs-core/post_send rtrs-core/sq_full rtrs-client/inv_failed; do
+for point in rtrs-core/post_send rtrs-client/inv_failed; do
 	check_here "$point, for the client's invalidation: the READ ends, and the path" no_inv $point
 	again
 done
-must psrv_unmap w
+check_here "no room in the send queue: it waits, and is not lost" no_room
+again
+check_here "answered after $HOLD_S s: its queue is not taken for a stuck one" late
+must unmap_device "$psrv_dev" force
 psrv_gone w
 
 ktap_end

@@ -141,7 +141,7 @@ static int rtrs_clt_batch_send(const struct rtrs_clt_batch *batch)
 		};
 	wr.wr.num_sge = nr_sge;
 	wr.wr.ex.imm_data = cpu_to_be32(imm);
-	return rtrs_conn_post_reserved(&lead->conn->conn, &wr.wr);
+	return rtrs_conn_post_reserved(&lead->conn->conn, &wr.wr, false);
 }
 
 /**

@@ -108,9 +108,10 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 	bool polled = cid > path->sess->nr_io_conns;
 	u32 sges = cid ? path->data_sges : min_t(u32, path->data_sges, RTRS_CLT_SERVICE_SGES);
 	enum rtrs_cq_ctx ctx = READ_ONCE(rtrs_clt_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND;
+	bool registers = !sges || !path->bounce.own.bytes;
 	struct rtrs_conn_attr attr = {
 		.pd = path->pd,
-		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs),
+		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs, registers),
 		.recv_wrs = rtrs_clt_recv_wrs(path, !cid),
 		/* A region takes one too. */
 		.send_sges = max(sges, 1U) + 1,

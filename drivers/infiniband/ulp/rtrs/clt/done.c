@@ -86,13 +86,15 @@ static void rtrs_clt_req_done(struct rtrs_clt_req *req)
 	struct ib_send_wr *inv;
 	int ret;
 
-	if (req->dir == READ && !req->bounced && req->mr->valid) {
+	if (req->dir == READ && req->data_len && !req->bounced) {
+		/* Room for an invalidation was reserved when the registration was posted. */
 		if (req->invalidated) {
 			req->mr->valid = false;
+			rtrs_conn_unreserve(&cc->conn);
 		} else {
 			trace_rtrs_clt_mr_invalidate(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
 			inv = rtrs_mr_inv_wr(req->mr, &req->inv_cqe);
-			ret = rtrs_conn_post(&cc->conn, inv, inv, 1, true);
+			ret = rtrs_conn_post_reserved(&cc->conn, inv, true);
 			if (ret)
 				/* The region dies with the path; its worker completes the request. */
 				rtrs_clt_path_error(req->path, ret);

@@ -197,7 +197,10 @@ int rtrs_clt_post_request(struct rtrs_clt_req *req)
 		.rkey = rbuf->rkey,
 	};
 	rtrs_clt_req_expect(req);
-	ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
+	if (req->dir == READ && chain.nr > 1)
+		ret = rtrs_conn_post_and_reserve(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, false);
+	else
+		ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
 	if (unlikely(ret) && chain.nr > 1)
 		rtrs_mr_unmap(req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
 	/* Of the device's, not of the pages'. */

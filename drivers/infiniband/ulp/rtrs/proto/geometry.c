@@ -9,10 +9,19 @@
 #define RTRS_MIN_HDR_BYTES	64
 
 /*
- * Work queues of a service connection: RTRS_SERVICE_QUEUE_DEPTH messages and as many answers, and
+ * Receives of a service connection: RTRS_SERVICE_QUEUE_DEPTH messages and as many answers, and
  * one of each for the info exchange.
  */
-#define RTRS_SERVICE_WRS	(2 * RTRS_SERVICE_QUEUE_DEPTH + 2)
+#define RTRS_SERVICE_RECV_WRS	(2 * RTRS_SERVICE_QUEUE_DEPTH + 2)
+
+/*
+ * A send queue is as long as what is usually in it, and half as long again; that and what rtrs_conn_create_qp()
+ * adds are to stay below a power of two, to which devices round up.  Who finds it full waits.
+ */
+#define RTRS_SERVICE_SEND_WRS	(RTRS_SERVICE_QUEUE_DEPTH + RTRS_SERVICE_QUEUE_DEPTH / 2 + 1)
+
+/* The longest chain there is must fit: times, data, invalidation, registration, completion. */
+#define RTRS_LEAST_SEND_WRS	6
 
 /* Sends of a client that have completed, and of which nobody knows until the next one that is signalled. */
 #define RTRS_CLT_UNSIGNALED	64
@@ -107,19 +116,23 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_chunks_per_mr);
  * @service: service connection, else I/O connection
  * @queue_depth: slots of the session, at most RTRS_MAX_QUEUE_DEPTH
  * @max_qp_wr: limit of the device
+ * @registers: each request with data may register them, not only those that are large or in many pieces
  *
- * Protocol section 2.7, where it is the client's own matter.  A request takes three at most: registration,
- * message, invalidation.  Devices round up to a power of two, and an entry with many SGEs
- * is a kilobyte: a fourth one per slot would cost 2 MiB for each connection of a usual session.
+ * Protocol section 2.7, where it is the client's own matter.  A request takes one, and one that registers
+ * its data four at most: invalidation of what it had registered before, registration, message, and room for the
+ * invalidation at its end.  Where few register there is room for each slot's request on one connection, and for
+ * these on top for one slot in six.  An entry with many SGEs is a kilobyte, so with three for each slot the queue of
+ * one connection would take 2 MiB, of a session of usual size, rather than one.
  *
  * Context: any.
  * Return: number of work requests.
  */
-u32 rtrs_geometry_clt_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr)
+u32 rtrs_geometry_clt_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr, bool registers)
 {
-	u32 per_io = 3 * queue_depth + 1 + min_t(u32, queue_depth, RTRS_CLT_UNSIGNALED);
+	u32 per_slot = registers ? 3 * queue_depth : queue_depth + queue_depth / 2;
+	u32 per_io = max_t(u32, per_slot + 1 + min_t(u32, queue_depth, RTRS_CLT_UNSIGNALED), RTRS_LEAST_SEND_WRS);
 
-	return min(max_qp_wr, service ? RTRS_SERVICE_WRS : per_io);
+	return min(max_qp_wr, service ? RTRS_SERVICE_SEND_WRS : per_io);
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_clt_send_wrs);
 
@@ -136,7 +149,7 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_clt_send_wrs);
  */
 u32 rtrs_geometry_clt_recv_wrs(bool service, u32 queue_depth, u32 max_qp_wr)
 {
-	return min(max_qp_wr, service ? RTRS_SERVICE_WRS : 3 * queue_depth + 1);
+	return min(max_qp_wr, service ? RTRS_SERVICE_RECV_WRS : 3 * queue_depth + 1);
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_clt_recv_wrs);
 
@@ -145,18 +158,18 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_clt_recv_wrs);
  * @service: service connection, else I/O connection
  * @queue_depth: slots of the session, at most RTRS_MAX_QUEUE_DEPTH
  * @max_qp_wr: limit of the device
- * @new_rkey: each request invalidates and registers its chunk again, two work requests more
  *
- * Protocol section 2.7.
+ * Protocol section 2.7, where it is the server's own matter: a peer cannot tell.  An answer is one message as a
+ * rule, and up to five work requests; those for which there is no room wait.
  *
  * Context: any.
  * Return: number of work requests.
  */
-u32 rtrs_geometry_srv_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr, bool new_rkey)
+u32 rtrs_geometry_srv_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr)
 {
-	u32 per_slot = new_rkey ? 5 : 3;
+	u32 per_io = max_t(u32, queue_depth + queue_depth / 2 + 1, RTRS_LEAST_SEND_WRS);
 
-	return min(max_qp_wr, service ? RTRS_SERVICE_WRS : per_slot * queue_depth + 1);
+	return min(max_qp_wr, service ? RTRS_SERVICE_SEND_WRS : per_io);
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_srv_send_wrs);
 
@@ -173,6 +186,6 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_srv_send_wrs);
  */
 u32 rtrs_geometry_srv_recv_wrs(bool service, u32 queue_depth, u32 max_qp_wr)
 {
-	return min(max_qp_wr, service ? RTRS_SERVICE_WRS : queue_depth + 1);
+	return min(max_qp_wr, service ? RTRS_SERVICE_RECV_WRS : queue_depth + 1);
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_srv_recv_wrs);

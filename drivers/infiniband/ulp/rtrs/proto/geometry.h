@@ -11,9 +11,9 @@ u32 rtrs_geometry_mem_bits(u32 queue_depth);
 bool rtrs_geometry_fits_imm(u32 queue_depth, u64 chunk_size);
 int rtrs_geometry_check_rsp(const struct rtrs_conn_rsp *rsp);
 u32 rtrs_geometry_chunks_per_mr(u32 queue_depth, u32 pages_per_chunk, u32 max_pages);
-u32 rtrs_geometry_clt_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr);
+u32 rtrs_geometry_clt_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr, bool registers);
 u32 rtrs_geometry_clt_recv_wrs(bool service, u32 queue_depth, u32 max_qp_wr);
-u32 rtrs_geometry_srv_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr, bool new_rkey);
+u32 rtrs_geometry_srv_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr);
 u32 rtrs_geometry_srv_recv_wrs(bool service, u32 queue_depth, u32 max_qp_wr);
 
 #endif /* _RTRS_GEOMETRY_H */

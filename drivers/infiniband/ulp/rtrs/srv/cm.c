@@ -81,8 +81,7 @@ static int rtrs_srv_cm_create_qp(struct rtrs_srv_path *path, struct rtrs_srv_con
 	bool service = !conn->conn.cid;
 	const struct rtrs_conn_attr attr = {
 		.pd = path->pd,
-		.send_wrs = rtrs_geometry_srv_send_wrs(service, geo->queue_depth, max_wr,
-						       geo->new_rkey),
+		.send_wrs = rtrs_geometry_srv_send_wrs(service, geo->queue_depth, max_wr),
 		.recv_wrs = rtrs_geometry_srv_recv_wrs(service, geo->queue_depth, max_wr),
 		.send_sges = 1,
 		.vector = conn->conn.cid,

@@ -106,7 +106,7 @@ static unsigned int rtrs_srv_max_peer[RTRS_SRV_LIMITS] = {
 };
 
 /* What a connection's queues may take of an adapter, or of rdma_rxe, for each of their entries. */
-#define RTRS_SRV_QUEUE_ENTRY_BYTES	384
+#define RTRS_SRV_QUEUE_ENTRY_BYTES	512
 
 /* Copies may take so much less than chunks. */
 #define RTRS_SRV_COPIES_PART	4
@@ -131,14 +131,13 @@ RTRS_SRV_LIMIT_PARAM(max_memory_mb_per_client, rtrs_srv_max_peer[RTRS_SRV_LIMIT_
 /**
  * rtrs_srv_limits_init() - give the limits that depend on the machine's memory their defaults
  * @queue_depth: slots of a session
- * @new_rkey: requests invalidate their chunks
  *
  * Context: process; module load, parameters are set.
  */
-void __init rtrs_srv_limits_init(u32 queue_depth, bool new_rkey)
+void __init rtrs_srv_limits_init(u32 queue_depth)
 {
 	unsigned int mb = max_t(u64, div_u64((u64)totalram_pages() * PAGE_SIZE, SZ_1M), 4);
-	u32 entries = rtrs_geometry_srv_send_wrs(false, queue_depth, U32_MAX, new_rkey) +
+	u32 entries = rtrs_geometry_srv_send_wrs(false, queue_depth, U32_MAX) +
 		      rtrs_geometry_srv_recv_wrs(false, queue_depth, U32_MAX);
 	u32 room = clamp_t(u64, div_u64((u64)mb * SZ_1M, entries * RTRS_SRV_QUEUE_ENTRY_BYTES),
 			   RTRS_SRV_CONNECTIONS_LEAST, RTRS_SRV_CONNECTIONS_MOST);

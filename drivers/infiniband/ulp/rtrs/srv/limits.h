@@ -22,7 +22,7 @@ enum rtrs_srv_limit {
 	RTRS_SRV_LIMITS,
 };
 
-void rtrs_srv_limits_init(u32 queue_depth, bool new_rkey);
+void rtrs_srv_limits_init(u32 queue_depth);
 struct rtrs_srv_peer *rtrs_srv_limits_charge(const struct sockaddr_storage *addr,
 					     enum rtrs_srv_limit limit, u64 amount);
 void rtrs_srv_limits_uncharge(struct rtrs_srv_peer *peer, enum rtrs_srv_limit limit, u64 amount);

@@ -206,7 +206,7 @@ static int __init rtrs_srv_init(void)
 	ret = rtrs_srv_check_params();
 	if (ret)
 		return ret;
-	rtrs_srv_limits_init(rtrs_srv_sess_queue_depth, rtrs_srv_always_invalidate);
+	rtrs_srv_limits_init(rtrs_srv_sess_queue_depth);
 	ret = rtrs_srv_slots_init();
 	if (ret)
 		return ret;

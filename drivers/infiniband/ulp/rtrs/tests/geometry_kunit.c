@@ -233,24 +233,27 @@ struct wrs_case {
 	const char *name;
 	u32 queue_depth;
 	u32 max_qp_wr;
-	u32 service;
+	u32 service_send;
+	u32 service_recv;
 	u32 clt_send;
+	u32 clt_send_registers;
 	u32 clt_recv;
 	u32 srv_send;
-	u32 srv_send_new_rkey;
 	u32 srv_recv;
 };
 
 static const struct wrs_case wrs_cases[] = {
-	{ "default", 512, 16384, 1026, 1601, 1537, 1537, 2561, 513 },
-	{ "one slot", 1, 16384, 1026, 5, 4, 4, 6, 2 },
-	{ "largest queue depth", 65535, 0xffffffff, 1026, 196670, 196606, 196606, 327676, 65536 },
-	{ "device limit of 1024", 512, 1024, 1024, 1024, 1024, 1024, 1024, 513 },
-	{ "device limit between the queues", 512, 2048, 1026, 1601, 1537, 1537, 2048, 513 },
-	{ "device limit just enough", 512, 2561, 1026, 1601, 1537, 1537, 2561, 513 },
-	{ "device limit of 1", 512, 1, 1, 1, 1, 1, 1, 1 },
-	{ "service just fits", 16, 1026, 1026, 65, 49, 49, 81, 17 },
-	{ "service just does not fit", 16, 1025, 1025, 65, 49, 49, 81, 17 },
+	{ "default", 512, 16384, 769, 1026, 833, 1601, 1537, 769, 513 },
+	{ "one slot", 1, 16384, 769, 1026, 6, 6, 4, 6, 2 },
+	{ "two slots", 2, 16384, 769, 1026, 6, 9, 7, 6, 3 },
+	{ "as deep as there are unsignalled sends", 64, 16384, 769, 1026, 161, 257, 193, 97, 65 },
+	{ "largest queue depth", 65535, 0xffffffff, 769, 1026, 98367, 196670, 196606, 98303, 65536 },
+	{ "device limit of 1024", 512, 1024, 769, 1024, 833, 1024, 1024, 769, 513 },
+	{ "device limit between the queues", 512, 800, 769, 800, 800, 800, 800, 769, 513 },
+	{ "device limit just enough", 512, 1601, 769, 1026, 833, 1601, 1537, 769, 513 },
+	{ "device limit of 1", 512, 1, 1, 1, 1, 1, 1, 1, 1 },
+	{ "service just fits", 16, 1026, 769, 1026, 41, 65, 49, 25, 17 },
+	{ "service just does not fit", 16, 768, 768, 768, 41, 65, 49, 25, 17 },
 };
 
 static void wrs_case_desc(const struct wrs_case *c, char *desc)
@@ -265,11 +268,10 @@ static void rtrs_geometry_wrs__io(struct kunit *test)
 	const struct wrs_case *c = test->param_value;
 	u32 qd = c->queue_depth, max = c->max_qp_wr;
 
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_send_wrs(false, qd, max), c->clt_send);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_send_wrs(false, qd, max, false), c->clt_send);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_send_wrs(false, qd, max, true), c->clt_send_registers);
 	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_recv_wrs(false, qd, max), c->clt_recv);
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_send_wrs(false, qd, max, false), c->srv_send);
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_send_wrs(false, qd, max, true),
-			c->srv_send_new_rkey);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_send_wrs(false, qd, max), c->srv_send);
 	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_recv_wrs(false, qd, max), c->srv_recv);
 }
 
@@ -278,11 +280,11 @@ static void rtrs_geometry_wrs__service(struct kunit *test)
 	const struct wrs_case *c = test->param_value;
 	u32 qd = c->queue_depth, max = c->max_qp_wr;
 
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_send_wrs(true, qd, max), c->service);
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_recv_wrs(true, qd, max), c->service);
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_send_wrs(true, qd, max, false), c->service);
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_send_wrs(true, qd, max, true), c->service);
-	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_recv_wrs(true, qd, max), c->service);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_send_wrs(true, qd, max, false), c->service_send);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_send_wrs(true, qd, max, true), c->service_send);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_clt_recv_wrs(true, qd, max), c->service_recv);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_send_wrs(true, qd, max), c->service_send);
+	KUNIT_EXPECT_EQ(test, rtrs_geometry_srv_recv_wrs(true, qd, max), c->service_recv);
 }
 
 static struct kunit_case rtrs_geometry_cases[] = {

@@ -95,6 +95,7 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 	spin_lock_init(&conn->sq_lock);
 	conn->sq_size = send_wrs - 1;
 	conn->sq_free = conn->sq_size;
+	conn->sq_reserved = 0;
 	conn->sq_unsignaled = 0;
 	conn->sq_signal_every = READ_ONCE(rtrs_conn_selective_signal) ?
 				clamp_t(u32, conn->sq_size / 8, 1, RTRS_SIGNAL_EVERY_MAX) : 1;
@@ -242,6 +243,20 @@ static bool rtrs_conn_has_room(struct rtrs_conn *conn, u32 nr)
 	return likely(conn->sq_free >= nr) && !fault_here(sq_full);
 }
 
+static void rtrs_conn_reserve_locked(struct rtrs_conn *conn)
+{
+	lockdep_assert_held(&conn->sq_lock);
+	conn->sq_free--;
+	conn->sq_reserved++;
+}
+
+static void rtrs_conn_unreserve_locked(struct rtrs_conn *conn)
+{
+	lockdep_assert_held(&conn->sq_lock);
+	conn->sq_free++;
+	conn->sq_reserved--;
+}
+
 /* The caller has seen to it that there is room. */
 static __always_inline int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct ib_send_wr *first,
 				  struct ib_send_wr *last, u32 nr, bool signal)
@@ -309,6 +324,38 @@ int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_s
 EXPORT_SYMBOL_GPL(rtrs_conn_post);
 
 /**
+ * rtrs_conn_post_and_reserve() - post a chain of sends, and make sure that there is room for one more
+ * @conn: the connection
+ * @first: as for rtrs_conn_post(), as are the other arguments
+ * @last: last WR of the chain
+ * @nr: WRs in the chain
+ * @signal: ask for a completion
+ *
+ * For a chain that another send has to follow later, by rtrs_conn_post_reserved(), or rtrs_conn_unreserve() says that
+ * it need not.
+ *
+ * Context: any.
+ * Return: as rtrs_conn_post(); nothing is reserved on failure.
+ */
+int rtrs_conn_post_and_reserve(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
+			       u32 nr, bool signal)
+{
+	unsigned long flags;
+	int ret = -EAGAIN;
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	if (rtrs_conn_has_room(conn, nr + 1)) {
+		rtrs_conn_reserve_locked(conn);
+		ret = rtrs_conn_post_in_room(conn, first, last, nr, signal);
+		if (unlikely(ret))
+			rtrs_conn_unreserve_locked(conn);
+	}
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_post_and_reserve);
+
+/**
  * rtrs_conn_reserve() - make sure that there is room for a message
  * @conn: the connection
  *
@@ -325,7 +372,7 @@ int rtrs_conn_reserve(struct rtrs_conn *conn)
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
 	if (rtrs_conn_has_room(conn, 1))
-		conn->sq_free--;
+		rtrs_conn_reserve_locked(conn);
 	else
 		ret = -EAGAIN;
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
@@ -334,21 +381,38 @@ int rtrs_conn_reserve(struct rtrs_conn *conn)
 EXPORT_SYMBOL_GPL(rtrs_conn_reserve);
 
 /**
+ * rtrs_conn_unreserve() - the room that was reserved is not needed
+ * @conn: the connection, on which rtrs_conn_reserve() or rtrs_conn_post_and_reserve() was successful
+ *
+ * Context: any.
+ */
+void rtrs_conn_unreserve(struct rtrs_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->sq_lock, flags);
+	rtrs_conn_unreserve_locked(conn);
+	spin_unlock_irqrestore(&conn->sq_lock, flags);
+}
+EXPORT_SYMBOL_GPL(rtrs_conn_unreserve);
+
+/**
  * rtrs_conn_post_reserved() - post a message for which there is room
- * @conn: the connection, on which rtrs_conn_reserve() was successful
+ * @conn: the connection, on which rtrs_conn_reserve() or rtrs_conn_post_and_reserve() was successful
  * @wr: the message, as for rtrs_conn_post()
+ * @signal: ask for its completion in any case
  *
  * Context: any.
  * Return: 0, or an error of ib_post_send(), after which the connection can only be closed.
  */
-int rtrs_conn_post_reserved(struct rtrs_conn *conn, struct ib_send_wr *wr)
+int rtrs_conn_post_reserved(struct rtrs_conn *conn, struct ib_send_wr *wr, bool signal)
 {
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
-	conn->sq_free++;
-	ret = rtrs_conn_post_in_room(conn, wr, wr, 1, false);
+	rtrs_conn_unreserve_locked(conn);
+	ret = rtrs_conn_post_in_room(conn, wr, wr, 1, signal);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
@@ -366,7 +430,7 @@ int rtrs_conn_post_reserved_imm(struct rtrs_conn *conn, u32 imm)
 {
 	struct ib_rdma_wr wr = rtrs_conn_empty_imm(conn, imm);
 
-	return rtrs_conn_post_reserved(conn, &wr.wr);
+	return rtrs_conn_post_reserved(conn, &wr.wr, false);
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_post_reserved_imm);
 
@@ -421,7 +485,7 @@ int rtrs_conn_watch(struct rtrs_conn *conn)
 		.wr.opcode = IB_WR_RDMA_WRITE,
 	};
 	unsigned long flags, limit = 0;
-	bool stalled = false, unawaited;
+	bool stalled = false, unawaited, idle;
 	int ret = 0;
 
 	/* Nobody may be waiting on a polled queue just now. */
@@ -431,7 +495,8 @@ int rtrs_conn_watch(struct rtrs_conn *conn)
 	spin_lock_irqsave(&conn->sq_lock, flags);
 	/* A ring whose ends meet is full if each entry is signalled. */
 	unawaited = conn->sq_unsignaled && conn->sq_head == conn->sq_tail;
-	if (unawaited || conn->sq_free == conn->sq_size || conn->watch_tail != conn->sq_tail) {
+	idle = conn->sq_free + conn->sq_reserved == conn->sq_size;
+	if (unawaited || idle || conn->watch_tail != conn->sq_tail) {
 		conn->watch_tail = conn->sq_tail;
 		conn->watch_since = jiffies;
 	} else {

@@ -58,7 +58,8 @@ struct rtrs_conn_attr {
  * @cid: I. number within the path; 0 is the service connection
  * @sq_lock: guards the send queue accounting and keeps it in posting order
  * @sq_size: I. entries of the send queue
- * @sq_free: Q. entries not in use
+ * @sq_free: Q. entries neither in use nor reserved
+ * @sq_reserved: Q. entries that are reserved, for sends that are not posted yet
  * @sq_unsignaled: Q. entries posted since the last signalled one, that one excluded
  * @sq_signal_every: I. entries after which a signal is asked for
  * @sq_ring: Q. entries covered by each signalled post, oldest at @sq_tail
@@ -81,6 +82,7 @@ struct rtrs_conn {
 	spinlock_t sq_lock;
 	u32 sq_size;
 	u32 sq_free;
+	u32 sq_reserved;
 	u32 sq_unsignaled;
 	u32 sq_signal_every;
 	u16 *sq_ring;
@@ -102,8 +104,11 @@ void rtrs_conn_destroy_qp(struct rtrs_conn *conn);
 
 int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
 		   u32 nr, bool signal);
+int rtrs_conn_post_and_reserve(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
+			       u32 nr, bool signal);
 int rtrs_conn_reserve(struct rtrs_conn *conn);
-int rtrs_conn_post_reserved(struct rtrs_conn *conn, struct ib_send_wr *wr);
+void rtrs_conn_unreserve(struct rtrs_conn *conn);
+int rtrs_conn_post_reserved(struct rtrs_conn *conn, struct ib_send_wr *wr, bool signal);
 int rtrs_conn_post_reserved_imm(struct rtrs_conn *conn, u32 imm);
 void rtrs_conn_send_completed(struct rtrs_conn *conn);
 int rtrs_conn_watch(struct rtrs_conn *conn);
