@@ -10,21 +10,25 @@
 . "$(dirname "$0")/../lib.sh"
 
 DEPTH=64
-NR=640
+NR=192
+SLOW="hb_interval_ms=5000 hb_missed_max=10 ack_timeout_ms=2000"
 
 full() {
 	grep -c selftest_full $TRACE/trace
 }
 
-# reads: NR of them, more than the queue has entries, as many at a time as there are slots
+# reads: NR of them, more than the queue has entries, as many at a time as there are slots. They are acknowledged so late
+# that all of them are in the queue together, however slow the processor.
 reads() {
 	: >$TRACE/trace
+	path_netem 1 delay 200ms || return 1
 	fio --name=reads --filename="$dev" --direct=1 --ioengine=libaio --iodepth=$DEPTH --iodepth_batch_submit=$DEPTH \
 		--iodepth_batch_complete_min=$DEPTH --rw=randread --bs=192k --size=12M --io_size=$((NR * 192))k \
 		--output=/tmp/fio.out || {
 		cat /tmp/fio.out
 		return 1
 	}
+	path_heal 1
 	echo "$(full) times no room"
 }
 
@@ -35,9 +39,10 @@ found_no_room() {
 # suite <N: we invalidate, Y: the server does>
 suite() {
 	must sysfs_write /sys/module/rtrs_client/parameters/remote_invalidate "$1"
-	dev=$(map_device "inv$1" "$back") || abort "not mapped"
+	# shellcheck disable=SC2086 # several words
+	dev=$(map_device "inv$1" "$back" $SLOW) || abort "not mapped"
 	check_here "remote_invalidate=$1: what was written is read" \
-		fio_verify "$dev" --size=12M --bs=192k --iodepth=$DEPTH
+		fio_verify "$dev" --size=6M --bs=192k --iodepth=$DEPTH
 	check_here "remote_invalidate=$1: $NR reads, $DEPTH at a time" reads
 	check_here "remote_invalidate=$1: some of them found no room at first" found_no_room
 	check_here "remote_invalidate=$1: and so do as many again" reads
@@ -49,6 +54,7 @@ suite() {
 requires fio
 ktap_plan 12
 topo_up 1
+topo_is_ours
 RTRS_SERVER_OPTS="sess_queue_depth=$DEPTH max_chunk_size=262144"
 rtrs_load
 defer "rm -f /tmp/fio.out"
