@@ -9,8 +9,8 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-DEPTH=64
-NR=192
+DEPTH=128
+NR=384
 SLOW="hb_interval_ms=5000 hb_missed_max=10 ack_timeout_ms=2000"
 
 full() {
@@ -18,13 +18,12 @@ full() {
 }
 
 # reads: NR of them, more than the queue has entries, as many at a time as there are slots. They are acknowledged so late
-# that all of them are in the queue together, however slow the processor.
+# that all of them are in the queue together, however slow the processor. (fio waits for all of them at the end of the disk.)
 reads() {
 	: >$TRACE/trace
 	path_netem 1 delay 200ms || return 1
-	fio --name=reads --filename="$dev" --direct=1 --ioengine=libaio --iodepth=$DEPTH --iodepth_batch_submit=$DEPTH \
-		--iodepth_batch_complete_min=$DEPTH --rw=randread --bs=192k --size=12M --io_size=$((NR * 192))k \
-		--output=/tmp/fio.out || {
+	fio --name=reads --filename="$dev" --direct=1 --ioengine=libaio --iodepth=$DEPTH --rw=randread --norandommap \
+		--bs=192k --size=30M --io_size=$((NR * 192))k --output=/tmp/fio.out || {
 		cat /tmp/fio.out
 		return 1
 	}
@@ -58,7 +57,7 @@ topo_is_ours
 RTRS_SERVER_OPTS="sess_queue_depth=$DEPTH max_chunk_size=262144"
 rtrs_load
 defer "rm -f /tmp/fio.out"
-back=$(backing_null 16) || abort "no backing device"
+back=$(backing_null 32) || abort "no backing device"
 probe_needed rtrs_conn_post_and_reserve
 must probe_on selftest_full rtrs_conn_post_and_reserve 'ret=$retval:s32' 'ret == -11'
 defer "probe_off selftest_full"

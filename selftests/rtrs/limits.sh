@@ -32,7 +32,7 @@ mem_share() {
 # connections_are <entries>: by default, with queues of so many; of all clients and of one
 connections_are() {
 	local room
-	room=$(($(mem_share 1) * 1024 * 1024 / ($1 * 512)))
+	room=$(($(mem_share 1) * 1024 * 1024 / ($1 * 384)))
 	room=$((room < 131072 ? room : 131072))
 	is "$(param max_connections) $(param max_connections_per_client)" "$((room / 4)) $((room / 8))"
 }
@@ -132,13 +132,13 @@ for name in $NAMES; do
 done
 
 must modprobe rtrs-server
-check_here "connections with a queue depth of 512" connections_are 1282
+check_here "connections with a queue depth of 512" connections_are $((254 + 513))
 check "are as many as have room" [ "$(param max_connections_per_client)" -lt 1024 ]
 must module_gone rtrs-server
 wire_server Y
 check_eq "sessions by default" "$(param max_sessions) $(param max_sessions_per_client)" "4096 64"
-# Sends, one and a half for each slot and one more, and receives.
-check_here "connections by default" connections_are $((SRV_QD + SRV_QD / 2 + 1 + SRV_QD + 1))
+# Sends, three for each slot and one more, and receives.
+check_here "connections by default" connections_are $((3 * SRV_QD + 1 + SRV_QD + 1))
 check_eq "memory by default" "$(param max_memory_mb) $(param max_memory_mb_per_client)" \
 	"$(mem_share 2) $(mem_share 4)"
 check_errno "no number, in sysfs" EINVAL $PARAMS/max_sessions some \

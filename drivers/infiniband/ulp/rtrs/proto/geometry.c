@@ -15,10 +15,12 @@
 #define RTRS_SERVICE_RECV_WRS	(2 * RTRS_SERVICE_QUEUE_DEPTH + 2)
 
 /*
- * A send queue is as long as what is usually in it, and half as long again; that and what rtrs_conn_create_qp()
- * adds are to stay below a power of two, to which devices round up.  Who finds it full waits.
+ * What is sent has an entry until it is acknowledged, not until it is answered.  So a send queue need not be longer
+ * than what is on the way at a time, however deep the session's queue is: 254 sends of 4 KiB that take 20 us are 50
+ * GB/s.  Who finds it full waits.  With what rtrs_conn_create_qp() adds it is to stay below a power of two, to which
+ * devices round up.
  */
-#define RTRS_SERVICE_SEND_WRS	(RTRS_SERVICE_QUEUE_DEPTH + RTRS_SERVICE_QUEUE_DEPTH / 2 + 1)
+#define RTRS_MOST_SEND_WRS	254
 
 /* The longest chain there is must fit: times, data, invalidation, registration, completion. */
 #define RTRS_LEAST_SEND_WRS	6
@@ -119,20 +121,23 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_chunks_per_mr);
  * @registers: each request with data may register them, not only those that are large or in many pieces
  *
  * Protocol section 2.7, where it is the client's own matter.  A request takes one, and one that registers
- * its data four at most: invalidation of what it had registered before, registration, message, and room for the
- * invalidation at its end.  Where few register there is room for each slot's request on one connection, and for
- * these on top for one slot in six.  An entry with many SGEs is a kilobyte, so with three for each slot the queue of
- * one connection would take 2 MiB, of a session of usual size, rather than one.
+ * its data four at most: invalidation of what it had registered before, registration, message, and, until it ends, room
+ * for the invalidation then.  An entry with many SGEs is a kilobyte: with three for each slot the queue of one
+ * connection of a usual session would take 2 MiB, rather than a quarter.  Where each request may register its data, so
+ * that it has an entry until it ends, there are as many nevertheless.
  *
  * Context: any.
  * Return: number of work requests.
  */
 u32 rtrs_geometry_clt_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr, bool registers)
 {
-	u32 per_slot = registers ? 3 * queue_depth : queue_depth + queue_depth / 2;
-	u32 per_io = max_t(u32, per_slot + 1 + min_t(u32, queue_depth, RTRS_CLT_UNSIGNALED), RTRS_LEAST_SEND_WRS);
+	u32 per_io = 3 * queue_depth + 1 + min_t(u32, queue_depth, RTRS_CLT_UNSIGNALED);
 
-	return min(max_qp_wr, service ? RTRS_SERVICE_SEND_WRS : per_io);
+	if (service)
+		per_io = RTRS_MOST_SEND_WRS;
+	else if (!registers)
+		per_io = min_t(u32, per_io, RTRS_MOST_SEND_WRS);
+	return min(max_qp_wr, max_t(u32, per_io, RTRS_LEAST_SEND_WRS));
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_clt_send_wrs);
 
@@ -167,9 +172,9 @@ EXPORT_SYMBOL_GPL(rtrs_geometry_clt_recv_wrs);
  */
 u32 rtrs_geometry_srv_send_wrs(bool service, u32 queue_depth, u32 max_qp_wr)
 {
-	u32 per_io = max_t(u32, queue_depth + queue_depth / 2 + 1, RTRS_LEAST_SEND_WRS);
+	u32 per_io = clamp_t(u32, 3 * queue_depth + 1, RTRS_LEAST_SEND_WRS, RTRS_MOST_SEND_WRS);
 
-	return min(max_qp_wr, service ? RTRS_SERVICE_SEND_WRS : per_io);
+	return min(max_qp_wr, service ? RTRS_MOST_SEND_WRS : per_io);
 }
 EXPORT_SYMBOL_GPL(rtrs_geometry_srv_send_wrs);
 

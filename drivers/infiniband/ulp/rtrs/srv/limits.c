@@ -106,7 +106,7 @@ static unsigned int rtrs_srv_max_peer[RTRS_SRV_LIMITS] = {
 };
 
 /* What a connection's queues may take of an adapter, or of rdma_rxe, for each of their entries. */
-#define RTRS_SRV_QUEUE_ENTRY_BYTES	512
+#define RTRS_SRV_QUEUE_ENTRY_BYTES	384
 
 /* Copies may take so much less than chunks. */
 #define RTRS_SRV_COPIES_PART	4

@@ -243,17 +243,19 @@ struct wrs_case {
 };
 
 static const struct wrs_case wrs_cases[] = {
-	{ "default", 512, 16384, 769, 1026, 833, 1601, 1537, 769, 513 },
-	{ "one slot", 1, 16384, 769, 1026, 6, 6, 4, 6, 2 },
-	{ "two slots", 2, 16384, 769, 1026, 6, 9, 7, 6, 3 },
-	{ "as deep as there are unsignalled sends", 64, 16384, 769, 1026, 161, 257, 193, 97, 65 },
-	{ "largest queue depth", 65535, 0xffffffff, 769, 1026, 98367, 196670, 196606, 98303, 65536 },
-	{ "device limit of 1024", 512, 1024, 769, 1024, 833, 1024, 1024, 769, 513 },
-	{ "device limit between the queues", 512, 800, 769, 800, 800, 800, 800, 769, 513 },
-	{ "device limit just enough", 512, 1601, 769, 1026, 833, 1601, 1537, 769, 513 },
+	{ "default", 512, 16384, 254, 1026, 254, 1601, 1537, 254, 513 },
+	{ "one slot", 1, 16384, 254, 1026, 6, 6, 4, 6, 2 },
+	{ "two slots", 2, 16384, 254, 1026, 9, 9, 7, 7, 3 },
+	{ "a slot less than the most", 63, 16384, 254, 1026, 253, 253, 190, 190, 64 },
+	{ "a slot more", 64, 16384, 254, 1026, 254, 257, 193, 193, 65 },
+	{ "the server's, too", 85, 16384, 254, 1026, 254, 320, 256, 254, 86 },
+	{ "largest queue depth", 65535, 0xffffffff, 254, 1026, 254, 196670, 196606, 254, 65536 },
+	{ "device limit of 1024", 512, 1024, 254, 1024, 254, 1024, 1024, 254, 513 },
+	{ "device limit just enough", 512, 254, 254, 254, 254, 254, 254, 254, 254 },
+	{ "device limit too low", 512, 253, 253, 253, 253, 253, 253, 253, 253 },
 	{ "device limit of 1", 512, 1, 1, 1, 1, 1, 1, 1, 1 },
-	{ "service just fits", 16, 1026, 769, 1026, 41, 65, 49, 25, 17 },
-	{ "service just does not fit", 16, 768, 768, 768, 41, 65, 49, 25, 17 },
+	{ "receives of the service just fit", 16, 1026, 254, 1026, 65, 65, 49, 49, 17 },
+	{ "just do not fit", 16, 1025, 254, 1025, 65, 65, 49, 49, 17 },
 };
 
 static void wrs_case_desc(const struct wrs_case *c, char *desc)

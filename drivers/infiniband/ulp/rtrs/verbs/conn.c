@@ -98,7 +98,7 @@ int rtrs_conn_create_qp(struct rtrs_conn *conn, const struct rtrs_conn_attr *att
 	conn->sq_reserved = 0;
 	conn->sq_unsignaled = 0;
 	conn->sq_signal_every = READ_ONCE(rtrs_conn_selective_signal) ?
-				clamp_t(u32, conn->sq_size / 8, 1, RTRS_SIGNAL_EVERY_MAX) : 1;
+				clamp_t(u32, conn->sq_size / 4, 1, RTRS_SIGNAL_EVERY_MAX) : 1;
 	conn->sq_head = 0;
 	conn->sq_tail = 0;
 	conn->watch_tail = 0;
