@@ -155,8 +155,10 @@ suite
 psrv_mode=Y
 suite
 
-# An invalidation of the client's own that cannot be had. A heartbeat must not run into the fault first.
+# An invalidation of the client's own that cannot be had. A heartbeat must not run into the fault first, nor what the
+# watch over send queues posts to have the completion of sends that have asked for none.
 psrv_beats='hb_interval_ms=60000 hb_missed_max=5'
+must sysfs_write /sys/module/rtrs_core/parameters/selective_signal N
 must psrv_map w wire io=196608 hdr=4096
 for point in rtrs-core/post_send rtrs-client/inv_failed; do
 	check_here "$point, for the client's invalidation: the READ ends, and the path" no_inv $point
@@ -167,5 +169,6 @@ again
 check_here "answered after $HOLD_S s: its queue is not taken for a stuck one" late
 must unmap_device "$psrv_dev" force
 psrv_gone w
+must sysfs_write /sys/module/rtrs_core/parameters/selective_signal Y
 
 ktap_end
