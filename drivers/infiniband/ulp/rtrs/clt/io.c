@@ -156,8 +156,6 @@ static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const st
 	ret = rtrs_clt_check_len(path, io);
 	if (unlikely(ret))
 		return ret;
-	if (unlikely(rtrs_conn_is_full(&path->conns[io->con].conn)))
-		return -EAGAIN;
 	if (WARN_ON_ONCE(atomic_cmpxchg_acquire(&req->state, 0, RTRS_REQ_BUSY)))
 		return -EBUSY;	/* the ULP used one permit for two requests */
 	rtrs_clt_req_init(req, io);

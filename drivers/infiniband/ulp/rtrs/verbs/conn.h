@@ -129,19 +129,6 @@ static inline struct rtrs_conn *rtrs_conn_from_wc(const struct ib_wc *wc)
 }
 
 /**
- * rtrs_conn_is_full() - has the send queue no room just now
- * @conn: the connection
- *
- * To find out before all is done that posting takes.  Without the lock it is only likely.
- *
- * Context: any.
- */
-static inline bool rtrs_conn_is_full(const struct rtrs_conn *conn)
-{
-	return !data_race(conn->sq_free);
-}
-
-/**
  * rtrs_conn_recv_consumed() - a receive without buffer completed, post a new one
  * @conn: the connection
  *
