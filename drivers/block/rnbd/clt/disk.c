@@ -24,9 +24,6 @@
 #define RNBD_CLT_DISK_MINORS	64
 #define RNBD_CLT_DISK_MAX_INDEX	((1U << MINORBITS) / RNBD_CLT_DISK_MINORS - 1)
 
-/* The transport moves single pages of this size. */
-#define RNBD_CLT_PAGE_BYTES	4096
-
 /* Made-up geometry, for partition tools of the past. */
 #define RNBD_CLT_GEO_HEADS	4
 #define RNBD_CLT_GEO_SECTORS	16

@@ -38,7 +38,7 @@
 #define RNBD_CLT_HELLO_TIMEOUT		(60 * HZ)
 
 /* A request embeds its scatter/gather list, so this bounds memory: 32 bytes for each entry and tag. */
-#define RNBD_CLT_MAX_SEGMENTS		256
+#define RNBD_CLT_MAX_SEGMENTS		256U
 
 /**
  * struct rnbd_clt_sessions - all sessions of this host
@@ -355,7 +355,9 @@ static int rnbd_clt_sess_open(struct rnbd_clt_sess *sess,
 			     sess->name, ERR_PTR(ret));
 		goto err_shutdown;
 	}
-	sess->attrs.max_segments = min_t(u32, sess->attrs.max_segments, RNBD_CLT_MAX_SEGMENTS);
+	/* A request has no gaps between pages, so its data are in so many at most; each tag has a list of them. */
+	sess->attrs.max_segments = min3(sess->attrs.max_segments, sess->attrs.max_io_size / RNBD_CLT_PAGE_BYTES + 1,
+					RNBD_CLT_MAX_SEGMENTS);
 	ret = rnbd_clt_queue_init(sess);
 	if (ret) {
 		rnbd_clt_err(params->report, "map_device: sessname=\"%s\": cannot allocate %u tags: %pe\n",

@@ -36,6 +36,9 @@
 #include "../proto/negotiate.h"
 #include "retry.h"
 
+/* The transport moves single pages of this size. */
+#define RNBD_CLT_PAGE_BYTES	4096U
+
 struct rnbd_clt_msg;
 
 /**
