@@ -283,6 +283,7 @@ strerror() {
 	ENOENT) echo "No such file or directory" ;;
 	EIO) echo "Input/output error" ;;
 	ENXIO) echo "No such device or address" ;;
+	EAGAIN) echo "Resource temporarily unavailable" ;;
 	ENOMEM) echo "Cannot allocate memory" ;;
 	EACCES) echo "Permission denied" ;;
 	ENOTBLK) echo "Block device required" ;;

@@ -25,6 +25,12 @@ sends() {
 	}
 }
 
+# sends_without <bytes>: while there is no memory for a long one
+sends_without() {
+	fault_arm rtrs-client/alloc_msg
+	sends short "$1" && ! fault_fired rtrs-client/alloc_msg
+}
+
 # refused_name <session>: that the other ULP has
 refused_name() {
 	SRV_PORT=$ULP_PORT clt_connect_all x 2 path=7 sess=7 && peer recv x0 1 512 &&
@@ -39,7 +45,7 @@ taken() {
 	is_error EADDRINUSE/EADDRNOTAVAIL "${out##*: }"
 }
 
-ktap_plan 18
+ktap_plan 21
 modprobe -n -q rtrs-ulp || skip_all "needs rtrs-ulp (make test-modules)"
 topo_up 1
 topo_is_ours
@@ -58,6 +64,11 @@ check "with pieces of no bytes" sends none 0 50 0 50 0
 check "in eight" sends eight 1 2 3 5 8 13 21 34
 check "as long as it may be" sends long 4000 70 2
 check_errno "longer in all, though no piece is" EMSGSIZE $SEND "longer $(path_pair 1) 2000 2000 96"
+
+# For up to 488 bytes each slot has room, with the header of a read.
+check "no memory is needed for a message" sends_without 488
+check_errno "none for a long one" EAGAIN $SEND "memory $(path_pair 1) 489"
+check "there is some again" sends memory 489
 
 # Both at the same time, and their names. Slots are as many for each.
 SRV_IO=4096 srv_mode=Y

@@ -45,8 +45,12 @@ u16 rtrs_clt_batch_features_off(void)
  */
 bool rtrs_clt_batch_takes(const struct rtrs_clt_req *req)
 {
+	size_t msg_len = req->usr_len + RTRS_MAX_IO_HDR_BYTES;
+
+	/* Whichever is the first has the table in its memory. */
 	return (req->path->features & RTRS_EXT_REQ_LIST) && req->dir == READ && !req->nents && !req->posted_ns &&
-	       rtrs_list_table_bytes(1) + req->usr_len + RTRS_MAX_IO_HDR_BYTES <= RTRS_REQ_LIST_MAX_BYTES;
+	       rtrs_list_table_bytes(1) + msg_len <= RTRS_REQ_LIST_MAX_BYTES &&
+	       ALIGN(msg_len, 8) + rtrs_list_table_bytes(RTRS_CLT_BATCH_MAX) <= req->buf_len;
 }
 
 /* Is there room for one more, with that many bytes? */
@@ -96,7 +100,6 @@ static u32 rtrs_clt_batch_put_table(const struct rtrs_clt_batch *batch)
 	u32 off = ALIGN(batch->msg_len[0], 8), len = rtrs_list_table_bytes(batch->nr), i;
 	struct rtrs_msg_req_list *list = lead->buf + off;
 
-	BUILD_BUG_ON(2 * RTRS_REQ_LIST_MAX_BYTES > RTRS_CLT_MAX_HDR_BYTES);
 	BUILD_BUG_ON(RTRS_CLT_BATCH_MAX > RTRS_REQ_LIST_MAX);
 	rtrs_list_put(list, batch->nr, len + batch->msgs_len);
 	for (i = 0; i < batch->nr; i++)

@@ -50,6 +50,8 @@ struct rtrs_clt_path;
 #define RTRS_CLT_SEGMENTS		128
 #define RTRS_CLT_SEGMENTS_MAX		256
 #define RTRS_CLT_MAX_HDR_BYTES		4096
+/* What a slot has room for from the start: any message of RNBD, and the table of a list (batch.c). */
+#define RTRS_CLT_MSG_BYTES		512
 /*
  * Resolving an address ends before the wait for the connection does, so that the reason is told right.
  * It is repeated, for it can miss the one answer of a neighbour that nobody has talked to before.
@@ -105,8 +107,11 @@ struct rtrs_permit {
  * @nents: O. entries after DMA mapping, 0 if not mapped
  * @data_len: O. bytes of data
  * @usr_len: O. bytes of user message
- * @buf: C. user message and RTRS header
- * @dma: C. mapped address of @buf
+ * @buf: O. user message and RTRS header
+ * @buf_len: O. room in @buf
+ * @dma: O. mapped address of @buf
+ * @old_buf: O. what was @buf before a message came that did not fit; the adapter may still read it. NULL if none did
+ * @old_dma: O. mapped address of @old_buf
  * @mr: O. region for READ data, or for a WRITE with many elements; NULL if nothing of the slot is mapped
  * @sent_cqe: I. handler of the send, if it reads the data pages
  * @inv_cqe: I. handler of an awaited LOCAL_INV
@@ -139,7 +144,10 @@ struct rtrs_clt_req {
 	size_t data_len;
 	size_t usr_len;
 	void *buf;
+	size_t buf_len;
 	u64 dma;
+	void *old_buf;
+	u64 old_dma;
 	struct rtrs_mr *mr;
 	struct ib_cqe sent_cqe;
 	struct ib_cqe inv_cqe;
@@ -317,6 +325,7 @@ struct rtrs_clt_bounce {
  * @max_io_size: C. bytes of data per request that the server has announced
  * @chunk_size: C. bytes of one chunk of the server
  * @max_hdr_size: C. bytes of user message and header
+ * @max_segments: C. elements of a request's list that the path is good for
  * @mr_pages: C. pages one region maps
  * @data_sges: C. what an I/O connection has of these
  * @ask_inval: C. the server is asked to invalidate what a READ registered
@@ -386,6 +395,7 @@ struct rtrs_clt_path {
 	u32 max_io_size;
 	u32 chunk_size;
 	u32 max_hdr_size;
+	u32 max_segments;
 	u32 mr_pages;
 	u32 data_sges;
 	bool ask_inval;

@@ -199,12 +199,18 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 	return fault_here(cm_connect) ? -ENOMEM : rdma_connect_locked(cc->conn.cm_id, &param);
 }
 
-/* One page more than segments: data that start inside a page end in a page of their own. */
-static u32 rtrs_clt_mr_pages(const struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
+/*
+ * A region takes a chunk's data, of which all elements but the first and the last are whole pages; with one page more, as
+ * data that start inside a page end in a page of their own.  It has no more pages than that: drivers allocate a list of
+ * them for each slot.
+ */
+static void rtrs_clt_set_segments(struct rtrs_clt_path *path, const struct rtrs_conn_rsp *rsp)
 {
-	u32 segs = clamp_t(u32, rsp->max_io_size / SZ_4K, RTRS_CLT_SEGMENTS, RTRS_CLT_SEGMENTS_MAX);
+	u32 most = path->dev->attrs.max_fast_reg_page_list_len;
 
-	return min(segs + 1, path->dev->attrs.max_fast_reg_page_list_len);
+	path->max_segments = min(clamp_t(u32, rsp->max_io_size / SZ_4K, RTRS_CLT_SEGMENTS, RTRS_CLT_SEGMENTS_MAX),
+				 most - 1);
+	path->mr_pages = min3(path->chunk_size / SZ_4K + 1, RTRS_CLT_SEGMENTS_MAX + 1U, most);
 }
 
 /* All paths of a session have to offer the same slots.  Sizes count when the path is up (fence.c). */
@@ -232,9 +238,9 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	mutex_unlock(&sess->geo_mutex);
 	if (ret)
 		return ret;
-	path->mr_pages = rtrs_clt_mr_pages(path, rsp);
 	path->max_io_size = rsp->max_io_size;
 	path->chunk_size = rsp->max_io_size + rsp->max_hdr_size;
+	rtrs_clt_set_segments(path, rsp);
 	path->max_hdr_size = min_t(u32, rsp->max_hdr_size, RTRS_CLT_MAX_HDR_BYTES);
 	path->new_rkey = rsp->new_rkey;
 	/* Not more than was asked for. */

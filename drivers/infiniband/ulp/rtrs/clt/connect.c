@@ -96,8 +96,8 @@ static int rtrs_clt_alloc_reqs(struct rtrs_clt_path *path)
 		req->slot = slot;
 		req->sent_cqe.done = rtrs_clt_req_sent;
 		req->inv_cqe.done = rtrs_clt_inv_done;
-		req->buf = fault_here(alloc_reqs) ? NULL :
-			   kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_KERNEL);
+		req->buf_len = RTRS_CLT_MSG_BYTES;
+		req->buf = fault_here(alloc_reqs) ? NULL : kmalloc(req->buf_len, GFP_KERNEL);
 		if (!req->buf)
 			goto err_free_bufs;
 	}
@@ -127,8 +127,7 @@ static int rtrs_clt_map_reqs(struct rtrs_clt_path *path)
 		return ret;
 	for (slot = 0; slot < nr; slot++) {
 		req = &path->reqs[slot];
-		req->dma = ib_dma_map_single(path->dev, req->buf, RTRS_CLT_MAX_HDR_BYTES,
-					     DMA_TO_DEVICE);
+		req->dma = ib_dma_map_single(path->dev, req->buf, req->buf_len, DMA_TO_DEVICE);
 		if (ib_dma_mapping_error(path->dev, req->dma))
 			return -ENOMEM;
 		req->mr = &mrs->mr[slot];
@@ -148,8 +147,13 @@ static void rtrs_clt_unmap_reqs(struct rtrs_clt_path *path)
 		req = &path->reqs[slot];
 		if (!req->mr)
 			continue;
-		ib_dma_unmap_single(path->dev, req->dma, RTRS_CLT_MAX_HDR_BYTES, DMA_TO_DEVICE);
+		ib_dma_unmap_single(path->dev, req->dma, req->buf_len, DMA_TO_DEVICE);
 		req->mr = NULL;
+		if (!req->old_buf)
+			continue;
+		ib_dma_unmap_single(path->dev, req->old_dma, RTRS_CLT_MSG_BYTES, DMA_TO_DEVICE);
+		kfree(req->old_buf);
+		req->old_buf = NULL;
 	}
 }
 

@@ -10,6 +10,7 @@
 	X(alloc_path)	\
 	X(alloc_conns)	\
 	X(alloc_reqs)	\
+	X(alloc_msg)	\
 	X(alloc_bounce)	\
 	X(alloc_rsps)	\
 	X(alloc_fence)	\

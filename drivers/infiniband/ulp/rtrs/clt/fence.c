@@ -345,16 +345,13 @@ static bool rtrs_clt_fence_joins(const struct rtrs_clt_path *path)
 	return path->srv_sess == known && (known || rtrs_clt_fence_some_connected(sess));
 }
 
-/*
- * What the session promises holds on each of its paths: the first one that is up brings it, others may lower it.
- * One page of a region is for data that start inside a page.
- */
+/* What the session promises holds on each of its paths: the first one that is up brings it, others may lower it. */
 static void rtrs_clt_fence_merge_sizes(const struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_sess *sess = path->sess;
 
 	lockdep_assert_held(&sess->ev_mutex);
-	WRITE_ONCE(sess->max_segments, min_not_zero(sess->max_segments, path->mr_pages - 1));
+	WRITE_ONCE(sess->max_segments, min_not_zero(sess->max_segments, path->max_segments));
 	WRITE_ONCE(sess->max_io_size, min_not_zero(sess->max_io_size, path->max_io_size));
 }
 

@@ -65,6 +65,32 @@ static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtr
 	return 0;
 }
 
+/*
+ * Give a slot room for the longest message there is.  It keeps that, and until the path is torn down also what it had: the
+ * adapter reads that again if it has to send the slot's last message once more.
+ */
+static noinline int rtrs_clt_req_grow(struct rtrs_clt_req *req)
+{
+	struct ib_device *dev = req->path->dev;
+	void *buf;
+	u64 dma;
+
+	buf = fault_here(alloc_msg) ? NULL : kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_NOWAIT | __GFP_NOWARN);
+	if (!buf)
+		return -EAGAIN;
+	dma = ib_dma_map_single(dev, buf, RTRS_CLT_MAX_HDR_BYTES, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev, dma)) {
+		kfree(buf);
+		return -EAGAIN;
+	}
+	req->old_buf = req->buf;
+	req->old_dma = req->dma;
+	req->buf = buf;
+	req->buf_len = RTRS_CLT_MAX_HDR_BYTES;
+	req->dma = dma;
+	return 0;
+}
+
 static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 {
 	if (!req->data_len || req->bounced)
@@ -158,6 +184,11 @@ static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const st
 		return ret;
 	if (WARN_ON_ONCE(atomic_cmpxchg_acquire(&req->state, 0, RTRS_REQ_BUSY)))
 		return -EBUSY;	/* the ULP used one permit for two requests */
+	if (unlikely(io->usr_len + RTRS_MAX_IO_HDR_BYTES > req->buf_len)) {
+		ret = rtrs_clt_req_grow(req);
+		if (ret)
+			goto err_idle;
+	}
 	rtrs_clt_req_init(req, io);
 	ret = rtrs_clt_map_data(req);
 	if (unlikely(ret))
@@ -405,7 +436,7 @@ static __always_inline int rtrs_clt_submit(struct rtrs_clt_sess *sess, struct rt
  * Context: any.
  * Return: 0: the callback is called exactly once.  Else it is not called: -ECONNABORTED no connected
  * path, or the device has just broken the last one, -EMSGSIZE too large for a slot, -EINVAL list does not
- * cover @len or cannot be mapped, -EAGAIN send queue full for the moment, -ENOMEM.
+ * cover @len or cannot be mapped, -EAGAIN send queue full, or no memory for a long message, for the moment.
  */
 int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
