@@ -45,7 +45,7 @@ taken() {
 	is_error EADDRINUSE/EADDRNOTAVAIL "${out##*: }"
 }
 
-ktap_plan 21
+ktap_plan 23
 modprobe -n -q rtrs-ulp || skip_all "needs rtrs-ulp (make test-modules)"
 topo_up 1
 topo_is_ours
@@ -69,6 +69,9 @@ check_errno "longer in all, though no piece is" EMSGSIZE $SEND "longer $(path_pa
 check "no memory is needed for a message" sends_without 488
 check_errno "none for a long one" EAGAIN $SEND "memory $(path_pair 1) 489"
 check "there is some again" sends memory 489
+fault_arm rtrs-server/alloc_usr_page
+check_errno "none where it arrives" ENOMEM $SEND "memory $(path_pair 1) 489"
+check "and there is some again" sends memory 489
 
 # Both at the same time, and their names. Slots are as many for each.
 SRV_IO=4096 srv_mode=Y

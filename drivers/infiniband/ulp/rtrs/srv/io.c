@@ -128,6 +128,17 @@ static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_srv_req_ready(req);
 }
 
+/* Where a user message is copied to.  A slot that had a long one keeps the page for its later ones. */
+static __always_inline void *rtrs_srv_req_usr_room(struct rtrs_srv_req *req, u32 len)
+{
+	if (likely(len <= sizeof(req->usr_small)))
+		return req->usr_small;
+	if (!req->usr_page)
+		req->usr_page = fault_here(alloc_usr_page) ? NULL :
+				(void *)__get_free_page(GFP_NOIO | __GFP_NOWARN);
+	return req->usr_page;
+}
+
 /*
  * Copy the user message, from a list at @usr, or NULL: it ends at @off of the chunk, whose data are made readable
  * too.
@@ -145,7 +156,9 @@ static __always_inline int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 of
 	}
 	if (hdr->usr_len + hdr_len > req->path->geo->max_hdr_size)
 		return -EMSGSIZE;
-	req->usr = hdr->usr_len <= sizeof(req->usr_small) ? req->usr_small : req->usr_page;
+	req->usr = rtrs_srv_req_usr_room(req, hdr->usr_len);
+	if (unlikely(!req->usr))
+		return -ENOMEM;
 	if (unlikely(usr)) {
 		memcpy(req->usr, usr, hdr->usr_len);
 		return 0;
@@ -465,19 +478,14 @@ static void rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 	INIT_WORK(&req->start_work, rtrs_srv_req_start_work);
 }
 
-static int rtrs_srv_req_alloc(struct rtrs_srv_req *req)
+/* With new keys. */
+static void rtrs_srv_req_set_key(struct rtrs_srv_req *req)
 {
 	struct rtrs_srv_path *path = req->path;
 
-	req->usr_page = fault_here(alloc_usr_page) ? NULL : (void *)get_zeroed_page(GFP_KERNEL);
-	if (!req->usr_page)
-		return -ENOMEM;
-	if (path->rsps) {
-		req->mr = &path->bufs.mrs[req->op.slot];
-		req->rsp = &path->rsps[req->op.slot];
-		req->rsp_dma = path->rsps_dma + req->op.slot * sizeof(*req->rsp);
-	}
-	return 0;
+	req->mr = &path->bufs.mrs[req->op.slot];
+	req->rsp = &path->rsps[req->op.slot];
+	req->rsp_dma = path->rsps_dma + req->op.slot * sizeof(*req->rsp);
 }
 
 static int rtrs_srv_io_create_rsps(struct rtrs_srv_path *path)
@@ -526,11 +534,8 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 		if (ret)
 			return ret;
 	}
-	for (slot = 0; slot < path->geo->queue_depth; slot++) {
-		ret = rtrs_srv_req_alloc(&path->reqs[slot]);
-		if (ret)
-			return ret;
-	}
+	for (slot = 0; path->rsps && slot < path->geo->queue_depth; slot++)
+		rtrs_srv_req_set_key(&path->reqs[slot]);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ enum rtrs_srv_call {
  * @rsp: I. message that carries the key, NULL if keys stay
  * @rsp_dma: I. its DMA address
  * @usr: O. private copy of the user message, @usr_small or @usr_page
- * @usr_page: I. room for the longest user message
+ * @usr_page: O. room for the longest user message, NULL until first needed
  * @slot_entry: L. in the slot's list
  * @wait_entry: W. in the connection's list of requests that wait for room in the send queue; before that,
  *	in the connection's batch
