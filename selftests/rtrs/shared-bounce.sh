@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # With the default queue depth a slot's own bounce buffer has one page. A longer read takes a part of one of 64 that
-# slots share, on a device in software up to the whole of it; only when there is no room are pages registered. No part
-# is lost on the way, not either with a path that had reads in flight.
+# slots share, on a device in software up to the whole of it; only when there is no room are pages registered. A path
+# begins with four of these, and gets more of them as reads find none. No part is lost on the way, not either with a
+# path that had reads in flight, which has as many again when it is back.
 #
 # vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
 
@@ -26,14 +27,31 @@ registers() {
 	if [ "$4" = none ]; then [ "$nr" -eq 0 ]; else [ "$nr" -gt 0 ]; fi
 }
 
-# on_path <n>: the other one is away
-on_path() {
+# alone <n> <command>...: the other path is away
+alone() {
 	local other=$((3 - $1))
-	sysfs_write "$(path_dir test $other)/disconnect" 1 && registers "$dev" 64 64k-124k none &&
+	shift
+	sysfs_write "$(path_dir test $other)/disconnect" 1 && "$@" &&
 	sysfs_write "$(path_dir test $other)/reconnect" 1 && wait_for 20 path_is test $other connected
 }
 
-ktap_plan 11
+# grows: reads that find none, and then all of them do
+grows() {
+	local nr=0
+	registers "$dev" 64 64k-124k some || return 1
+	until registers "$dev" 64 64k-124k none; do
+		nr=$((nr + 1))
+		[ $nr -lt 8 ] || return 1
+	done
+}
+
+# stays_small: there is no memory for more, and nothing else comes of it
+stays_small() {
+	fault_arm rtrs-client/alloc_bounce
+	registers "$dev" 64 64k-124k some && fault_fired rtrs-client/alloc_bounce && path_is test 1 connected
+}
+
+ktap_plan 12
 requires fio
 modprobe -n -q rnbd-client || skip_all "needs the modules"
 topo_up 2
@@ -51,8 +69,9 @@ must wait_for 20 sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
 check "what was written is read" fio_verify "$dev" --size=16M --bsrange=512-124k --blockalign=512
 check "one at a time" registers "$dev" 1 64k-124k none
-check "as many on one path as there are" on_path 1
-check "on the other" on_path 2
+check "few from the start, and no memory for more" alone 1 stays_small
+check "more come as they are needed" alone 1 grows
+check "on the other" alone 2 grows
 check "several in one" registers "$dev" 256 8k-16k none
 check "more than there are, on both" registers "$slow" 160 124k-124k some
 load_start "$dev" 4 --bsrange=64k-124k --blockalign=4k --iodepth=64
@@ -63,8 +82,8 @@ load_wait
 path_heal 1
 check "all of them have come" load_succeeded
 must wait_for 40 path_is test 1 connected
-check "none is missing on that path" on_path 1
-check "nor on the other" on_path 2
+check "none is missing on that path" alone 1 registers "$dev" 64 64k-124k none
+check "nor on the other" alone 2 registers "$dev" 64 64k-124k none
 check "and data are right" fio_verify "$dev" --size=16M --bsrange=512-124k --blockalign=512
 
 ktap_end

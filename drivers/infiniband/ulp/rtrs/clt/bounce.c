@@ -6,7 +6,8 @@
  * there and are copied: that costs far less than registering the caller's pages and having them invalidated
  * for each request.  Each slot has a buffer of its own, for the shortest and commonest READs, so that these share
  * nothing with other CPUs.  For longer ones there are some buffers of which whoever needs it takes a part, as
- * slots rarely have long READs all at the same time; when no part is large enough pages are registered.
+ * slots rarely have long READs all at the same time; when no part is large enough pages are registered, and a work
+ * adds some more buffers, up to a limit, for who comes next.
  *
  * Ownership: a slot's request owns the slot's buffer, and what it has taken of a shared one until it is
  * unmapped.  The memory is the path's alone and holds nothing but what this server sent.  What a server
@@ -21,6 +22,7 @@
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "../verbs/copy.h"
@@ -30,6 +32,10 @@
 /* For all slots of a path together; a slot gets whole pages of the first, and what it needs of the second. */
 #define RTRS_CLT_BOUNCE_OWN_TOTAL	SZ_2M
 #define RTRS_CLT_BOUNCE_SHARED_TOTAL	SZ_8M
+/* A path has so much of the second from the start, and gets so much more at a time. */
+#define RTRS_CLT_BOUNCE_SHARED_STEP	SZ_512K
+/* Not before so many jiffies after there was no memory for it. */
+#define RTRS_CLT_BOUNCE_GROW_AGAIN	HZ
 /* What is taken of a shared buffer at least, so that a word has a bit for each. */
 #define RTRS_CLT_BOUNCE_UNIT		SZ_4K
 
@@ -60,14 +66,13 @@ __MODULE_PARM_TYPE(max_bounce_bytes, "uint");
 MODULE_PARM_DESC(max_bounce_bytes,
 		 "Bytes of the longest read that is copied from a bounce buffer (default: 131072)");
 
-static int rtrs_clt_bounce_alloc_buf(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs)
+static int rtrs_clt_bounce_alloc_buf(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs, gfp_t gfp)
 {
 	struct scatterlist *sg = &bufs->sgl[bufs->nr];
 	void *buf;
 	u64 dma;
 
-	buf = fault_here(alloc_bounce) ? NULL :
-	      alloc_pages_exact(bufs->bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	buf = fault_here(alloc_bounce) ? NULL : alloc_pages_exact(bufs->bytes, gfp | __GFP_ZERO | __GFP_NOWARN);
 	if (!buf)
 		return -ENOMEM;
 	dma = ib_dma_map_single(path->dev, buf, bufs->bytes, DMA_FROM_DEVICE);
@@ -82,31 +87,20 @@ static int rtrs_clt_bounce_alloc_buf(struct rtrs_clt_path *path, struct rtrs_clt
 	return 0;
 }
 
-static int rtrs_clt_bounce_alloc_mrs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				     struct rtrs_clt_mrs *mrs)
+static void rtrs_clt_bounce_free_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs, u32 keep)
 {
-	u32 max_pages = path->dev->attrs.max_fast_reg_page_list_len;
-	u32 pages = bufs->bytes / SZ_4K;
-	int ret;
-
-	/* Drivers allocate a region's list of pages in one piece: no longer than it has to be. */
-	bufs->per_mr = min(max_pages / pages, bufs->nr);
-	if (!bufs->per_mr)
-		return -EINVAL;
-	ret = rtrs_clt_mrs_alloc(mrs, path->pd, DIV_ROUND_UP(bufs->nr, bufs->per_mr), bufs->per_mr * pages);
-	bufs->mrs = mrs->mr;
-	return ret;
-}
-
-/* The regions are the link's, which frees them. */
-static void rtrs_clt_bounce_free(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs)
-{
-	while (bufs->nr) {
+	while (bufs->nr > keep) {
 		struct scatterlist *sg = &bufs->sgl[--bufs->nr];
 
 		ib_dma_unmap_single(path->dev, sg_dma_address(sg), bufs->bytes, DMA_FROM_DEVICE);
 		free_pages_exact(sg_virt(sg), bufs->bytes);
 	}
+}
+
+/* The regions are the link's, which frees them. */
+static void rtrs_clt_bounce_free(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs)
+{
+	rtrs_clt_bounce_free_bufs(path, bufs, 0);
 	kvfree(bufs->sgl);
 	memset(bufs, 0, sizeof(*bufs));
 }
@@ -119,65 +113,127 @@ static void rtrs_clt_bounce_free(struct rtrs_clt_path *path, struct rtrs_clt_bou
  */
 void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path)
 {
-	rtrs_clt_bounce_free(path, &path->bounce.own);
-	rtrs_clt_bounce_free(path, &path->bounce.shared);
-	kvfree(path->bounce.taken);
-	path->bounce.taken = NULL;
+	struct rtrs_clt_bounce *bounce = &path->bounce;
+
+	rtrs_clt_bounce_free(path, &bounce->own);
+	rtrs_clt_bounce_free(path, &bounce->shared);
+	kvfree(bounce->taken);
+	bounce->taken = NULL;
+	bounce->ready = 0;
 }
 
 /* The regions too: nothing was registered yet, and who has regions registers them. */
-static void rtrs_clt_bounce_undo(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				 struct rtrs_clt_mrs *mrs)
+static void rtrs_clt_bounce_undo(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs)
 {
+	struct rtrs_clt_mrs *mrs = bufs->mrs;
+
 	rtrs_clt_bounce_free(path, bufs);
 	rtrs_clt_mrs_free(mrs);
 }
 
-/* As many of so many bytes as there are slots, and as @total allows.  On failure nothing is left. */
-static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				      struct rtrs_clt_mrs *mrs, u32 total, u32 bytes)
+/* As many as share a region, or as are missing.  On failure there are as many as before. */
+static int rtrs_clt_bounce_add(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs, gfp_t gfp)
 {
-	u32 nr = min_t(u32, path->sess->queue_depth, total / bytes);
+	u32 was = bufs->nr, nr = min(bufs->most, was + bufs->per_mr);
 	int ret = 0;
 
-	bufs->bytes = bytes;
-	bufs->sgl = kvcalloc(nr, sizeof(*bufs->sgl), GFP_KERNEL);
-	if (!bufs->sgl)
-		ret = -ENOMEM;
-	else
-		sg_init_table(bufs->sgl, nr);
 	while (!ret && bufs->nr < nr)
-		ret = rtrs_clt_bounce_alloc_buf(path, bufs);
+		ret = rtrs_clt_bounce_alloc_buf(path, bufs, gfp);
+	/* Drivers allocate a region's list of pages in one piece: no longer than it has to be. */
 	if (!ret)
-		ret = rtrs_clt_bounce_alloc_mrs(path, bufs, mrs);
+		ret = rtrs_clt_mrs_add(bufs->mrs, path->pd, 1, bufs->per_mr * (bufs->bytes / SZ_4K));
 	if (ret)
-		rtrs_clt_bounce_undo(path, bufs, mrs);
+		rtrs_clt_bounce_free_bufs(path, bufs, was);
+	return ret;
+}
+
+static int rtrs_clt_bounce_fill(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs, u32 nr)
+{
+	int ret = 0;
+
+	while (!ret && bufs->nr < min(nr, bufs->most))
+		ret = rtrs_clt_bounce_add(path, bufs, GFP_KERNEL);
+	return ret;
+}
+
+/**
+ * struct rtrs_clt_bounce_plan - how many buffers
+ * @total: bytes of all there may be
+ * @step: bytes of those that share a region, if a region can have so many
+ * @first: bytes of those that are there from the start
+ */
+struct rtrs_clt_bounce_plan {
+	u32 total;
+	u32 step;
+	u32 first;
+};
+
+static const struct rtrs_clt_bounce_plan rtrs_clt_bounce_plan_own = {
+	.total = RTRS_CLT_BOUNCE_OWN_TOTAL,
+	.step = RTRS_CLT_BOUNCE_OWN_TOTAL,
+	.first = RTRS_CLT_BOUNCE_OWN_TOTAL,
+};
+
+static const struct rtrs_clt_bounce_plan rtrs_clt_bounce_plan_shared = {
+	.total = RTRS_CLT_BOUNCE_SHARED_TOTAL,
+	.step = RTRS_CLT_BOUNCE_SHARED_STEP,
+	.first = RTRS_CLT_BOUNCE_SHARED_STEP,
+};
+
+/* As many of @bytes bytes as there are slots, and as @plan allows.  On failure nothing is left. */
+static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
+				      struct rtrs_clt_mrs *mrs, const struct rtrs_clt_bounce_plan *plan, u32 bytes)
+{
+	u32 most = min_t(u32, path->sess->queue_depth, plan->total / bytes);
+	u32 max_pages = path->dev->attrs.max_fast_reg_page_list_len;
+	int ret;
+
+	*bufs = (struct rtrs_clt_bounce_bufs) {
+		.bytes = bytes,
+		.most = most,
+		.per_mr = min3(max_pages / (bytes / SZ_4K), plan->step / bytes, most),
+		.mrs = mrs,
+	};
+	ret = bufs->per_mr ? 0 : -EINVAL;
+	if (!ret)
+		ret = rtrs_clt_mrs_alloc_array(mrs, DIV_ROUND_UP(most, bufs->per_mr));
+	if (!ret) {
+		bufs->sgl = kvcalloc(most, sizeof(*bufs->sgl), GFP_KERNEL);
+		ret = bufs->sgl ? 0 : -ENOMEM;
+	}
+	if (!ret) {
+		sg_init_table(bufs->sgl, most);
+		ret = rtrs_clt_bounce_fill(path, bufs, plan->first / bytes);
+	}
+	if (ret)
+		rtrs_clt_bounce_undo(path, bufs);
 	return ret;
 }
 
 static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				 struct rtrs_clt_mrs *mrs, u32 total, u32 bytes)
+				 struct rtrs_clt_mrs *mrs, const struct rtrs_clt_bounce_plan *plan, u32 bytes)
 {
 	int ret;
 
-	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, total, bytes);
+	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, plan, bytes);
 	/* So much in one piece may be more than there is. */
 	if (ret == -ENOMEM && bytes > RTRS_CLT_BOUNCE_BYTES)
-		ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, total, RTRS_CLT_BOUNCE_BYTES);
+		ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, plan, RTRS_CLT_BOUNCE_BYTES);
 	return ret;
 }
 
-/* No path is without for want of these. */
+/* No path is without for want of these; one that needed many soon does so again. */
 static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 {
-	struct rtrs_clt_mrs *mrs = &path->link->shared_mrs;
 	struct rtrs_clt_bounce *bounce = &path->bounce;
 
-	if (rtrs_clt_bounce_alloc(path, &bounce->shared, mrs, RTRS_CLT_BOUNCE_SHARED_TOTAL, bytes))
+	if (rtrs_clt_bounce_alloc(path, &bounce->shared, &path->link->shared_mrs, &rtrs_clt_bounce_plan_shared, bytes))
 		return;
-	bounce->taken = kvcalloc(bounce->shared.nr, sizeof(*bounce->taken), GFP_KERNEL);
-	if (!bounce->taken)
-		rtrs_clt_bounce_undo(path, &bounce->shared, mrs);
+	bounce->taken = kvcalloc(bounce->shared.most, sizeof(*bounce->taken), GFP_KERNEL);
+	if (bounce->taken)
+		rtrs_clt_bounce_fill(path, &bounce->shared, bounce->reached);
+	else
+		rtrs_clt_bounce_undo(path, &bounce->shared);
 }
 
 /**
@@ -202,7 +258,7 @@ int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 
 	if (own) {
 		ret = rtrs_clt_bounce_alloc(path, &path->bounce.own, &path->link->bounce_mrs,
-					    RTRS_CLT_BOUNCE_OWN_TOTAL, own);
+					    &rtrs_clt_bounce_plan_own, own);
 		if (ret)
 			return ret;
 	}
@@ -211,22 +267,39 @@ int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 	return 0;
 }
 
-static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-					 struct rtrs_clt_mrs *mrs)
+/**
+ * rtrs_clt_bounce_bytes() - up to how many bytes a READ may go through a bounce buffer
+ * @path: the path, after rtrs_clt_bounce_create()
+ *
+ * Context: any, while the path stays connected, or connects.
+ * Return: bytes, 0 if there are no buffers.
+ */
+u32 rtrs_clt_bounce_bytes(const struct rtrs_clt_path *path)
+{
+	return max(path->bounce.own.bytes, path->bounce.shared.bytes);
+}
+
+/* Prepare the registration of the buffers of region @i. */
+static int rtrs_clt_bounce_map(struct rtrs_clt_bounce_bufs *bufs, u32 i, struct ib_cqe *cqe)
+{
+	u32 first = i * bufs->per_mr;
+
+	return rtrs_mr_map(&bufs->mrs->mr[i], &bufs->sgl[first], min(bufs->per_mr, bufs->nr - first),
+			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, cqe);
+}
+
+static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs)
 {
 	struct rtrs_conn *conn = &path->conns[0].conn;
-	u32 i, first, nr;
+	u32 i, nr = bufs->mrs ? bufs->mrs->nr : 0;
+	struct ib_send_wr *wr;
 	int ret;
 
-	for (i = 0; i < mrs->nr; i++) {
-		struct rtrs_mr *rmr = &mrs->mr[i];
-
-		first = i * bufs->per_mr;
-		nr = min(bufs->per_mr, bufs->nr - first);
-		ret = rtrs_mr_map(rmr, &bufs->sgl[first], nr,
-				  IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, &conn->send_cqe);
+	for (i = 0; i < nr; i++) {
+		wr = &bufs->mrs->mr[i].reg_wr.wr;
+		ret = rtrs_clt_bounce_map(bufs, i, &conn->send_cqe);
 		if (!ret)
-			ret = rtrs_conn_post(conn, &rmr->reg_wr.wr, &rmr->reg_wr.wr, 1, false);
+			ret = rtrs_conn_post(conn, wr, wr, 1, false);
 		if (ret)
 			return ret;
 	}
@@ -245,12 +318,124 @@ static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs
  */
 int rtrs_clt_bounce_register(struct rtrs_clt_path *path)
 {
+	struct rtrs_clt_bounce *bounce = &path->bounce;
 	int ret;
 
-	ret = rtrs_clt_bounce_register_bufs(path, &path->bounce.own, &path->link->bounce_mrs);
+	ret = rtrs_clt_bounce_register_bufs(path, &bounce->own);
+	if (!ret)
+		ret = rtrs_clt_bounce_register_bufs(path, &bounce->shared);
+	if (!ret)
+		bounce->ready = bounce->shared.nr;
+	return ret;
+}
+
+static void rtrs_clt_bounce_registered(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_clt_bounce *bounce = container_of(wc->wr_cqe, struct rtrs_clt_bounce, reg_cqe);
+	struct rtrs_clt_conn *cc = to_clt_conn(rtrs_conn_from_wc(wc));
+
+	bounce->reg_failed = rtrs_clt_send_failed(cc, wc);
+	if (!bounce->reg_failed)
+		rtrs_conn_send_completed(&cc->conn);
+	complete(&bounce->registered);
+}
+
+/* As whoever submits: the path's worker waits for a grace period before it drains the queue. */
+static int rtrs_clt_bounce_post_last(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_mrs *mrs = path->bounce.shared.mrs;
+	struct ib_send_wr *wr = &mrs->mr[mrs->nr - 1].reg_wr.wr;
+	int ret = -ECONNABORTED;
+
+	rcu_read_lock();
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED) {
+		ret = rtrs_conn_post(&path->conns[0].conn, wr, wr, 1, true);
+		if (ret && ret != -EAGAIN)
+			rtrs_clt_path_error(path, ret);
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+/*
+ * Add to the shared buffers.  They are used when they are registered, as other connections than the one on which that is
+ * done carry the READs.  On failure all is as before, unless the path is lost.
+ */
+static int rtrs_clt_bounce_grow(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_bounce *bounce = &path->bounce;
+	struct rtrs_clt_bounce_bufs *shared = &bounce->shared;
+	u32 was = shared->nr;
+	int ret;
+
+	/* Rather none than that others have to give up theirs. */
+	ret = rtrs_clt_bounce_add(path, shared, GFP_KERNEL | __GFP_NORETRY);
 	if (ret)
 		return ret;
-	return rtrs_clt_bounce_register_bufs(path, &path->bounce.shared, &path->link->shared_mrs);
+	reinit_completion(&bounce->registered);
+	ret = rtrs_clt_bounce_map(shared, shared->mrs->nr - 1, &bounce->reg_cqe);
+	if (!ret)
+		ret = rtrs_clt_bounce_post_last(path);
+	if (ret) {
+		rtrs_mr_free(&shared->mrs->mr[--shared->mrs->nr]);
+		rtrs_clt_bounce_free_bufs(path, shared, was);
+		return ret;
+	}
+	/* It ends with the connection at the latest. */
+	wait_for_completion(&bounce->registered);
+	if (bounce->reg_failed)
+		return -ECONNABORTED;
+	bounce->reached = shared->nr;
+	/* PAIRS: rtrs_clt_bounce_take() */
+	smp_store_release(&bounce->ready, shared->nr);
+	return 0;
+}
+
+/* No allocation here recurses into writeback or swapping, which may be waiting for this very path. */
+static void rtrs_clt_bounce_grow_work(struct work_struct *work)
+{
+	struct rtrs_clt_path *path = container_of(work, struct rtrs_clt_path, bounce.grow);
+	unsigned int noio = memalloc_noio_save();
+
+	if (path->bounce.shared.nr < path->bounce.shared.most && rtrs_clt_bounce_grow(path))
+		WRITE_ONCE(path->bounce.grow_at, jiffies + RTRS_CLT_BOUNCE_GROW_AGAIN);
+	memalloc_noio_restore(noio);
+}
+
+/**
+ * rtrs_clt_bounce_init() - set up what adds buffers
+ * @path: path that is about to connect
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_bounce_init(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_bounce *bounce = &path->bounce;
+
+	INIT_WORK(&bounce->grow, rtrs_clt_bounce_grow_work);
+	bounce->grow_at = jiffies;
+	bounce->reg_cqe.done = rtrs_clt_bounce_registered;
+	init_completion(&bounce->registered);
+}
+
+/**
+ * rtrs_clt_bounce_stop() - make no more buffers
+ * @path: drained path, that carries no request: nobody asks for more
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_bounce_stop(struct rtrs_clt_path *path)
+{
+	cancel_work_sync(&path->bounce.grow);
+}
+
+/* There was no room for a READ. */
+static void rtrs_clt_bounce_want(struct rtrs_clt_path *path, u32 ready)
+{
+	struct rtrs_clt_bounce *bounce = &path->bounce;
+
+	if (ready < bounce->shared.most && time_after_eq(jiffies, READ_ONCE(bounce->grow_at)))
+		queue_work(rtrs_clt_wq, &bounce->grow);
 }
 
 static unsigned int rtrs_clt_bounce_units(const struct rtrs_clt_req *req)
@@ -290,12 +475,14 @@ void rtrs_clt_bounce_take(struct rtrs_clt_req *req)
 	const struct rtrs_clt_bounce_bufs *shared = &bounce->shared;
 	u32 units = shared->bytes / RTRS_CLT_BOUNCE_UNIT;
 	u32 want = rtrs_clt_bounce_units(req);
-	u32 i, nr, first;
+	u32 i, nr, first, ready;
 
-	if (req->data_len > shared->bytes)
+	/* PAIRS: rtrs_clt_bounce_grow() */
+	ready = smp_load_acquire(&bounce->ready);
+	if (!ready || req->data_len > shared->bytes)
 		return;
-	nr = req->slot % shared->nr;
-	for (i = 0; i < shared->nr; i++) {
+	nr = req->slot % ready;
+	for (i = 0; i < ready; i++) {
 		first = rtrs_clt_bounce_take_units(&bounce->taken[nr], units, want);
 		if (first < units) {
 			req->bounced = shared;
@@ -303,9 +490,10 @@ void rtrs_clt_bounce_take(struct rtrs_clt_req *req)
 			req->bounce_off = first * RTRS_CLT_BOUNCE_UNIT;
 			return;
 		}
-		if (++nr == shared->nr)
+		if (++nr == ready)
 			nr = 0;
 	}
+	rtrs_clt_bounce_want(req->path, ready);
 }
 
 /**
@@ -337,7 +525,7 @@ void rtrs_clt_bounce_give_back(struct rtrs_clt_req *req)
 void rtrs_clt_bounce_desc(const struct rtrs_clt_req *req, struct rtrs_sg_desc *desc)
 {
 	const struct rtrs_clt_bounce_bufs *bufs = req->bounced;
-	const struct ib_mr *mr = bufs->mrs[req->bounce_nr / bufs->per_mr].mr;
+	const struct ib_mr *mr = bufs->mrs->mr[req->bounce_nr / bufs->per_mr].mr;
 	u64 off = (u64)(req->bounce_nr % bufs->per_mr) * bufs->bytes + req->bounce_off;
 
 	rtrs_wire_put_desc(desc, mr->iova + off, mr->rkey, req->data_len);

@@ -29,6 +29,7 @@
 #include "../verbs/heartbeat.h"
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
+#include "bounce.h"
 #include "latency.h"
 #include "recovery.h"
 
@@ -43,9 +44,6 @@ struct rtrs_clt_path;
 #define RTRS_CLT_DATA_SGES_MAX		31
 /* On the service connection, whose messages have little; its queue would be as large as that of an I/O connection. */
 #define RTRS_CLT_SERVICE_SGES		1
-/* The longest READ that goes through a bounce buffer; on a device in software. */
-#define RTRS_CLT_BOUNCE_BYTES		32768
-#define RTRS_CLT_BOUNCE_SOFT_BYTES	131072
 /* What any session offers its user, if the device can, and what one with a server for large requests does. */
 #define RTRS_CLT_SEGMENTS		128
 #define RTRS_CLT_SEGMENTS_MAX		256
@@ -237,42 +235,6 @@ struct rtrs_clt_link {
 	struct rtrs_clt_mrs shared_mrs;
 	u16 nr_conns;
 	struct rtrs_clt_conn conns[];
-};
-
-/**
- * struct rtrs_clt_bounce_bufs - bounce buffers of one size
- * @bytes: size of each, 0 if there are none
- * @nr: buffers allocated
- * @sgl: the buffers, mapped
- * @per_mr: buffers that share a region
- * @mrs: the regions, the link's
- */
-struct rtrs_clt_bounce_bufs {
-	u32 bytes;
-	u32 nr;
-	struct scatterlist *sgl;
-	u32 per_mr;
-	const struct rtrs_mr *mrs;
-};
-
-/**
- * struct rtrs_clt_bounce_taken - what of a shared bounce buffer is in use
- * @units: a bit for each unit of it
- */
-struct rtrs_clt_bounce_taken {
-	atomic_long_t units;
-} ____cacheline_aligned_in_smp;
-
-/**
- * struct rtrs_clt_bounce - buffers for READs of a path (bounce.c)
- * @own: one for each slot
- * @shared: longer ones, or none, of which any slot takes a part
- * @taken: what of each of these is in use
- */
-struct rtrs_clt_bounce {
-	struct rtrs_clt_bounce_bufs own;
-	struct rtrs_clt_bounce_bufs shared;
-	struct rtrs_clt_bounce_taken *taken;
 };
 
 /**
@@ -589,6 +551,7 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 void rtrs_clt_path_release(struct rtrs_clt_path *path);
 bool rtrs_clt_path_event(struct rtrs_clt_path *path, enum rtrs_clt_path_event ev);
 void rtrs_clt_path_error(struct rtrs_clt_path *path, int error);
+bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc);
 void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result);
 const char *rtrs_clt_path_reason(int error);
 bool rtrs_clt_is_silence(int error);
@@ -668,19 +631,12 @@ static inline void rtrs_clt_mp_answered(struct rtrs_clt_req *req, bool answered)
 /* link.c */
 int rtrs_clt_link_create(struct rtrs_clt_path *path);
 void rtrs_clt_link_release(struct rtrs_clt_path *path);
+int rtrs_clt_mrs_alloc_array(struct rtrs_clt_mrs *mrs, u32 nr);
+int rtrs_clt_mrs_add(struct rtrs_clt_mrs *mrs, struct ib_pd *pd, u32 nr, u32 max_pages);
 int rtrs_clt_mrs_alloc(struct rtrs_clt_mrs *mrs, struct ib_pd *pd, u32 nr, u32 max_pages);
 void rtrs_clt_mrs_free(struct rtrs_clt_mrs *mrs);
 int rtrs_clt_link_init(void);
 void rtrs_clt_link_exit(void);
-
-/* bounce.c */
-int rtrs_clt_bounce_create(struct rtrs_clt_path *path);
-void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path);
-int rtrs_clt_bounce_register(struct rtrs_clt_path *path);
-void rtrs_clt_bounce_take(struct rtrs_clt_req *req);
-void rtrs_clt_bounce_give_back(struct rtrs_clt_req *req);
-void rtrs_clt_bounce_desc(const struct rtrs_clt_req *req, struct rtrs_sg_desc *desc);
-void rtrs_clt_bounce_copy(const struct rtrs_clt_req *req);
 
 /* fence.c */
 void rtrs_clt_fence_up(struct rtrs_clt_sess *sess, u32 id);

@@ -108,7 +108,7 @@ static int rtrs_clt_conn_create_qp(struct rtrs_clt_conn *cc)
 	bool polled = cid > path->sess->nr_io_conns;
 	u32 sges = cid ? path->data_sges : min_t(u32, path->data_sges, RTRS_CLT_SERVICE_SGES);
 	enum rtrs_cq_ctx ctx = READ_ONCE(rtrs_clt_cq_unbound) ? RTRS_CQ_UNBOUND : RTRS_CQ_BOUND;
-	bool registers = !sges || !path->bounce.own.bytes;
+	bool registers = !sges || !rtrs_clt_bounce_bytes(path);
 	struct rtrs_conn_attr attr = {
 		.pd = path->pd,
 		.send_wrs = rtrs_geometry_clt_send_wrs(!cid, path->sess->queue_depth, max_wrs, registers),

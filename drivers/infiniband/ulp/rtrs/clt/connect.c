@@ -413,6 +413,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	int ret;
 
 	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
+	rtrs_clt_bounce_init(path);
 	rtrs_clt_mp_beats_forget(path);
 	rtrs_clt_path_set_hb(path);
 	ret = rtrs_clt_link_create(path);
@@ -457,6 +458,7 @@ static void rtrs_clt_path_quiesce(struct rtrs_clt_path *path)
 	/* The service connection last: handlers of the others answer heartbeats on it. */
 	for (cid = path->sess->nr_conns; cid-- > 0;)
 		rtrs_conn_drain(&path->conns[cid].conn);
+	rtrs_clt_bounce_stop(path);
 }
 
 /* Tear down whatever is there; nothing happens if nothing is. */

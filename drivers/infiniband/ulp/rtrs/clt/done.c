@@ -161,18 +161,6 @@ void rtrs_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_clt_req_finish(req, req->error);
 }
 
-static bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
-{
-	if (likely(wc->status == IB_WC_SUCCESS))
-		return false;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
-				     cc->conn.cid, ib_wc_status_msg(wc->status));
-	rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
-			    -ETIMEDOUT : -ECONNABORTED);
-	return true;
-}
-
 /**
  * rtrs_clt_req_sent() - handler of a send that reads the data pages
  * @cq: completion queue

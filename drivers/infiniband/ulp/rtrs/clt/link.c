@@ -95,7 +95,43 @@ void rtrs_clt_link_release(struct rtrs_clt_path *path)
 }
 
 /**
- * rtrs_clt_mrs_alloc() - allocate regions
+ * rtrs_clt_mrs_alloc_array() - make room for regions
+ * @mrs: the array, empty
+ * @nr: how many there may be
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM; rtrs_clt_mrs_free() cleans up.
+ */
+int rtrs_clt_mrs_alloc_array(struct rtrs_clt_mrs *mrs, u32 nr)
+{
+	mrs->mr = kvcalloc(nr, sizeof(*mrs->mr), GFP_KERNEL);
+	return mrs->mr ? 0 : -ENOMEM;
+}
+
+/**
+ * rtrs_clt_mrs_add() - allocate regions
+ * @mrs: the array, with room for them
+ * @pd: protection domain
+ * @nr: how many
+ * @max_pages: 4 KiB pages each of them maps
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno; rtrs_clt_mrs_free() cleans up.
+ */
+int rtrs_clt_mrs_add(struct rtrs_clt_mrs *mrs, struct ib_pd *pd, u32 nr, u32 max_pages)
+{
+	int ret = 0;
+
+	for (; !ret && nr; nr--) {
+		ret = rtrs_mr_alloc(&mrs->mr[mrs->nr], pd, max_pages);
+		if (!ret)
+			mrs->nr++;
+	}
+	return ret;
+}
+
+/**
+ * rtrs_clt_mrs_alloc() - allocate an array of regions
  * @mrs: the array, empty
  * @pd: protection domain
  * @nr: how many
@@ -106,17 +142,7 @@ void rtrs_clt_link_release(struct rtrs_clt_path *path)
  */
 int rtrs_clt_mrs_alloc(struct rtrs_clt_mrs *mrs, struct ib_pd *pd, u32 nr, u32 max_pages)
 {
-	int ret;
-
-	mrs->mr = kvcalloc(nr, sizeof(*mrs->mr), GFP_KERNEL);
-	if (!mrs->mr)
-		return -ENOMEM;
-	for (; mrs->nr < nr; mrs->nr++) {
-		ret = rtrs_mr_alloc(&mrs->mr[mrs->nr], pd, max_pages);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return rtrs_clt_mrs_alloc_array(mrs, nr) ?: rtrs_clt_mrs_add(mrs, pd, nr, max_pages);
 }
 
 /**

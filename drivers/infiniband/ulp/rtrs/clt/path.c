@@ -175,6 +175,26 @@ bool rtrs_clt_is_silence(int error)
 }
 
 /**
+ * rtrs_clt_send_failed() - did a send fail; then its path is lost
+ * @cc: its connection
+ * @wc: its completion
+ *
+ * Context: completion handler.
+ * Return: true if so.
+ */
+bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return false;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
+				     cc->conn.cid, ib_wc_status_msg(wc->status));
+	rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
+			    -ETIMEDOUT : -ECONNABORTED);
+	return true;
+}
+
+/**
  * rtrs_clt_path_attempt_done() - an attempt to connect ended, wake who waits for that
  * @path: the path
  * @result: 0 or why it failed
