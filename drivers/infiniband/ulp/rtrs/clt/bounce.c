@@ -222,7 +222,7 @@ static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bou
 	return ret;
 }
 
-/* No path is without for want of these; one that needed many soon does so again. */
+/* No path is without for want of these; one each for its connections, and one that needed many soon does so again. */
 static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 {
 	struct rtrs_clt_bounce *bounce = &path->bounce;
@@ -231,7 +231,7 @@ static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 		return;
 	bounce->taken = kvcalloc(bounce->shared.most, sizeof(*bounce->taken), GFP_KERNEL);
 	if (bounce->taken)
-		rtrs_clt_bounce_fill(path, &bounce->shared, bounce->reached);
+		rtrs_clt_bounce_fill(path, &bounce->shared, max_t(u32, bounce->reached, path->sess->nr_conns - 1));
 	else
 		rtrs_clt_bounce_undo(path, &bounce->shared);
 }
@@ -461,11 +461,21 @@ static unsigned int rtrs_clt_bounce_take_units(struct rtrs_clt_bounce_taken *tak
 	return first;
 }
 
+/*
+ * Where the search begins: each connection, which is one CPU's, has its share of the buffers, and in it neighbouring
+ * slots begin at different ones.
+ */
+static u32 rtrs_clt_bounce_home(const struct rtrs_clt_req *req, u32 ready)
+{
+	u32 share = max(ready / (req->path->sess->nr_conns - 1), 1U);
+	u16 cid = req->conn->conn.cid;
+
+	return ((cid ? cid - 1 : 0) * share + req->slot % share) % ready;
+}
+
 /**
  * rtrs_clt_bounce_take() - find room for a READ that does not fit into its slot's own buffer
  * @req: the request, BUSY; its @bounced, @bounce_nr and @bounce_off are set if there is some
- *
- * The search begins at another buffer for each of the slots that are neighbours: these are in use together, by one CPU.
  *
  * Context: any; the path is CONNECTED, as for rtrs_clt_send_on().
  */
@@ -481,7 +491,7 @@ void rtrs_clt_bounce_take(struct rtrs_clt_req *req)
 	ready = smp_load_acquire(&bounce->ready);
 	if (!ready || req->data_len > shared->bytes)
 		return;
-	nr = req->slot % ready;
+	nr = rtrs_clt_bounce_home(req, ready);
 	for (i = 0; i < ready; i++) {
 		first = rtrs_clt_bounce_take_units(&bounce->taken[nr], units, want);
 		if (first < units) {
