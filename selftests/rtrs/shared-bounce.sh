@@ -13,7 +13,7 @@
 # reads <device> <depth> <shortest>-<longest>: so many at a time
 reads() {
 	fio --name=reads --filename="$1" --direct=1 --ioengine=libaio --iodepth="$2" --rw=randread --bsrange="$3" \
-		--blockalign=4k --size=16M --io_size=16M --output=/tmp/fio.out || {
+		--blockalign=4k --size=16M --output=/tmp/fio.out || {
 		cat /tmp/fio.out
 		return 1
 	}

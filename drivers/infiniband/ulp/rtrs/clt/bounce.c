@@ -156,42 +156,21 @@ static int rtrs_clt_bounce_fill(struct rtrs_clt_path *path, struct rtrs_clt_boun
 	return ret;
 }
 
-/**
- * struct rtrs_clt_bounce_plan - how many buffers
- * @total: bytes of all there may be
- * @step: bytes of those that share a region, if a region can have so many
- * @first: bytes of those that are there from the start
+/*
+ * Room for as many of @bytes bytes as there are slots, and as @total allows, and the first @step bytes of them, of which
+ * as many share a region as it can have.  On failure nothing is left.
  */
-struct rtrs_clt_bounce_plan {
-	u32 total;
-	u32 step;
-	u32 first;
-};
-
-static const struct rtrs_clt_bounce_plan rtrs_clt_bounce_plan_own = {
-	.total = RTRS_CLT_BOUNCE_OWN_TOTAL,
-	.step = RTRS_CLT_BOUNCE_OWN_TOTAL,
-	.first = RTRS_CLT_BOUNCE_OWN_TOTAL,
-};
-
-static const struct rtrs_clt_bounce_plan rtrs_clt_bounce_plan_shared = {
-	.total = RTRS_CLT_BOUNCE_SHARED_TOTAL,
-	.step = RTRS_CLT_BOUNCE_SHARED_STEP,
-	.first = RTRS_CLT_BOUNCE_SHARED_STEP,
-};
-
-/* As many of @bytes bytes as there are slots, and as @plan allows.  On failure nothing is left. */
 static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				      struct rtrs_clt_mrs *mrs, const struct rtrs_clt_bounce_plan *plan, u32 bytes)
+				      struct rtrs_clt_mrs *mrs, u32 total, u32 step, u32 bytes)
 {
-	u32 most = min_t(u32, path->sess->queue_depth, plan->total / bytes);
+	u32 most = min_t(u32, path->sess->queue_depth, total / bytes);
 	u32 max_pages = path->dev->attrs.max_fast_reg_page_list_len;
 	int ret;
 
 	*bufs = (struct rtrs_clt_bounce_bufs) {
 		.bytes = bytes,
 		.most = most,
-		.per_mr = min3(max_pages / (bytes / SZ_4K), plan->step / bytes, most),
+		.per_mr = min3(max_pages / (bytes / SZ_4K), step / bytes, most),
 		.mrs = mrs,
 	};
 	ret = bufs->per_mr ? 0 : -EINVAL;
@@ -203,7 +182,7 @@ static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_cl
 	}
 	if (!ret) {
 		sg_init_table(bufs->sgl, most);
-		ret = rtrs_clt_bounce_fill(path, bufs, plan->first / bytes);
+		ret = rtrs_clt_bounce_fill(path, bufs, step / bytes);
 	}
 	if (ret)
 		rtrs_clt_bounce_undo(path, bufs);
@@ -211,14 +190,14 @@ static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_cl
 }
 
 static int rtrs_clt_bounce_alloc(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
-				 struct rtrs_clt_mrs *mrs, const struct rtrs_clt_bounce_plan *plan, u32 bytes)
+				 struct rtrs_clt_mrs *mrs, u32 total, u32 step, u32 bytes)
 {
 	int ret;
 
-	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, plan, bytes);
+	ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, total, step, bytes);
 	/* So much in one piece may be more than there is. */
 	if (ret == -ENOMEM && bytes > RTRS_CLT_BOUNCE_BYTES)
-		ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, plan, RTRS_CLT_BOUNCE_BYTES);
+		ret = rtrs_clt_bounce_alloc_bufs(path, bufs, mrs, total, step, RTRS_CLT_BOUNCE_BYTES);
 	return ret;
 }
 
@@ -227,7 +206,8 @@ static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 {
 	struct rtrs_clt_bounce *bounce = &path->bounce;
 
-	if (rtrs_clt_bounce_alloc(path, &bounce->shared, &path->link->shared_mrs, &rtrs_clt_bounce_plan_shared, bytes))
+	if (rtrs_clt_bounce_alloc(path, &bounce->shared, &path->link->shared_mrs, RTRS_CLT_BOUNCE_SHARED_TOTAL,
+				  RTRS_CLT_BOUNCE_SHARED_STEP, bytes))
 		return;
 	bounce->taken = kvcalloc(bounce->shared.most, sizeof(*bounce->taken), GFP_KERNEL);
 	if (bounce->taken)
@@ -258,7 +238,7 @@ int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 
 	if (own) {
 		ret = rtrs_clt_bounce_alloc(path, &path->bounce.own, &path->link->bounce_mrs,
-					    &rtrs_clt_bounce_plan_own, own);
+					    RTRS_CLT_BOUNCE_OWN_TOTAL, RTRS_CLT_BOUNCE_OWN_TOTAL, own);
 		if (ret)
 			return ret;
 	}
