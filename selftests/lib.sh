@@ -908,6 +908,17 @@ backing_file_gone() {
 	losetup --detach "$1" && rm -f "$2"
 }
 
+# backing_detach <node>: take its file away. losetup alone returns at once when
+# the device is open, as a server has it until it has noticed that a session
+# is lost; who opens it before that keeps the file.
+backing_detach() {
+	losetup --detach "$1" && wait_for 10 backing_is_free "$1"
+}
+
+backing_is_free() {
+	! losetup "$1"
+}
+
 # ---------------------------------------------------------------- mapping
 
 # map_line <session> <device> [<first path> [<last path>]]: text for map_device

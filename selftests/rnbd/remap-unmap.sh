@@ -132,7 +132,7 @@ check "the data are there" is_data "$dev"
 must disconnect_all test
 must wait_for 10 dev_is "$dev" closed
 must mv /tmp/remap.img /tmp/remap.img2
-must losetup --detach "$back"
+must backing_detach "$back"
 kmsg_mark
 must reconnect_all test
 refused="${dev#/dev/}: device_path=\"$back\" cannot be opened again: -E[A-Z]*; asking again until it can"
@@ -152,7 +152,7 @@ check "one of two by force" unmap_device "$dev" force
 check "the other works" is_data "$dev2"
 exec 9<&-
 must unmap_device "$dev2"
-must losetup --detach "$back"
+must backing_detach "$back"
 must mv /tmp/remap.img2 /tmp/remap.img
 must losetup "$back" /tmp/remap.img
 
