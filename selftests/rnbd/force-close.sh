@@ -47,7 +47,19 @@ at_once() {
 	done
 }
 
-ktap_plan 27
+# overtaken: the client unmaps the device while the administrator has only begun to write. Closing it
+# waits for him, so he must not wait for that in turn.
+overtaken() {
+	local pid
+	fault_arm $late
+	sysfs_write "$dir/force_close" 1 &
+	pid=$!
+	wait_for 10 fault_fired $late || return 1
+	unmap_device "$dev1" && wait $pid && [ ! -e "$SRV_CTL/devices/${back1#/dev/}" ]
+}
+
+ktap_plan 29
+must debugfs_up
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -109,6 +121,10 @@ check "the session lives" sess_paths_are test 2
 must unmap_device "$dev1"
 
 check "unmapped and closed by force at once, 30 times" at_once
+dev1=$(map_device test "$back1") || abort "cannot map again"
+check "it can be mapped again" put "$dev1"
+late=rnbd-server/force_close_delayed
+check "unmapped while a write to force_close has only begun" overtaken
 dev1=$(map_device test "$back1") || abort "cannot map again"
 check "it can be mapped again" put "$dev1"
 check "the session's other device works" put "$dev2"

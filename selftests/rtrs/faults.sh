@@ -18,9 +18,10 @@ FAULT_POINTS=${FAULT_POINTS:-7}		# at least
 APP_SEES='rnbd-server/fault/bio_error rtrs-client/fault/dma_map'
 
 # Points that this load does not reach: they want a server that starts, or large requests whose memory is
-# invalidated, or an answer that never comes, or somebody who listens, or long messages. rnbd/wire-rules,
-# rtrs/wire-keys, rtrs/wire-client-inv, rnbd/lost-answer, rnbd/netlink and rtrs/second-ulp have them.
-ELSEWHERE='rtrs-core/fault/nl_event|rtrs-server/fault/listen_delayed|rtrs-server/fault/rsp_lost|rtrs-server/fault/inv_failed|rtrs-client/fault/inv_failed|rtrs-client/fault/alloc_msg'
+# invalidated, or an answer that never comes, or somebody who listens, or long messages, or an administrator.
+# rnbd/wire-rules, rtrs/wire-keys, rtrs/wire-client-inv, rnbd/lost-answer, rnbd/netlink, rtrs/second-ulp and
+# rnbd/force-close have them.
+ELSEWHERE='rtrs-core/fault/nl_event|rtrs-server/fault/listen_delayed|rtrs-server/fault/rsp_lost|rtrs-server/fault/inv_failed|rtrs-client/fault/inv_failed|rtrs-client/fault/alloc_msg|rnbd-server/fault/force_close_delayed'
 
 points() {
 	local module

@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -21,6 +22,9 @@
 #include "fault.h"
 #include "offer.h"
 #include "sess.h"
+
+/* How late a write to force_close is when a test wants it late. */
+#define RNBD_SRV_FORCE_CLOSE_DELAY_MS	1000
 
 /**
  * struct rnbd_srv_ctl - roots of what administrators see
@@ -73,15 +77,16 @@ static ssize_t force_close_show(struct kobject *kobj, struct kobj_attribute *att
 }
 
 /*
- * The directory goes away while this runs, and that waits for everybody who executes one of its
- * files. Hence the file is removed first; from there on only what is held keeps the device, its
- * session and this module.
+ * The directory goes away while this runs, be it by this or because the client closes the device just now, and that
+ * waits for everybody who executes one of its files; this waits for that.  Hence it does not count as such meanwhile, and
+ * only what is held keeps the device, its session and this module.
  */
 static ssize_t force_close_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 				 size_t count)
 {
 	struct rnbd_srv_dev *dev = rnbd_srv_ctl_to_dev(kobj);
-	int ret;
+	struct kernfs_node *self;
+	int ret = -ENODEV;
 
 	if (!sysfs_streq(buf, "1")) {
 		pr_err("session %*pE: \"%*pE\": force_close: '%*pE' is not valid, write 1\n",
@@ -91,9 +96,15 @@ static ssize_t force_close_store(struct kobject *kobj, struct kobj_attribute *at
 	}
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
+	if (fault_here(force_close_delayed))
+		msleep(RNBD_SRV_FORCE_CLOSE_DELAY_MS);
 	rnbd_srv_dev_hold(dev);
-	sysfs_remove_file_self(kobj, &attr->attr);
-	ret = rnbd_srv_dev_force_close(dev);
+	self = sysfs_break_active_protection(kobj, &attr->attr);
+	if (self) {
+		ret = rnbd_srv_dev_force_close(dev);
+		sysfs_unbreak_active_protection(self);
+	}
+	rnbd_srv_dev_unhold(dev);
 	module_put(THIS_MODULE);
 	return ret ?: count;
 }

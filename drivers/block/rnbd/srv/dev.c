@@ -404,7 +404,7 @@ void rnbd_srv_dev_close_all(struct rnbd_srv_sess *sess)
 }
 
 /**
- * rnbd_srv_dev_hold() - keep a device and its session, for rnbd_srv_dev_force_close()
+ * rnbd_srv_dev_hold() - keep a device and its session
  * @dev: the device; the caller executes a file of its directory, which keeps it until now
  *
  * Context: any.
@@ -416,24 +416,32 @@ void rnbd_srv_dev_hold(struct rnbd_srv_dev *dev)
 }
 
 /**
+ * rnbd_srv_dev_unhold() - undo rnbd_srv_dev_hold()
+ * @dev: the device
+ *
+ * Context: process.
+ */
+void rnbd_srv_dev_unhold(struct rnbd_srv_dev *dev)
+{
+	struct rnbd_srv_sess *sess = dev->sess;
+
+	kobject_put(&dev->kobj);
+	rnbd_srv_sess_put(sess);
+}
+
+/**
  * rnbd_srv_dev_force_close() - close a device against the client's will
- * @dev: the device, held by rnbd_srv_dev_hold(), which this undoes
+ * @dev: the device, held by rnbd_srv_dev_hold()
  *
  * The client's I/O gets -ENOTCONN from now on.  Waits until the device is closed completely.
  *
- * Context: process; takes the session's lock, so the caller must have given up the file it
- * executes.
+ * Context: process; takes the session's lock and waits until nobody executes a file of the device's directory, so
+ * the caller must not count as such.
  * Return: 0, or -ERESTARTSYS if the waiting was killed; the device closes all the same.
  */
 int rnbd_srv_dev_force_close(struct rnbd_srv_dev *dev)
 {
-	struct rnbd_srv_sess *sess = dev->sess;
-	int ret;
-
-	scoped_guard(mutex, &sess->lock)
+	scoped_guard(mutex, &dev->sess->lock)
 		rnbd_srv_dev_begin_close(dev, true);
-	ret = wait_for_completion_killable(&dev->closed);
-	kobject_put(&dev->kobj);
-	rnbd_srv_sess_put(sess);
-	return ret;
+	return wait_for_completion_killable(&dev->closed);
 }

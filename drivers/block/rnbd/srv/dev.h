@@ -44,6 +44,7 @@ void rnbd_srv_dev_close_all(struct rnbd_srv_sess *sess);
 struct rnbd_srv_dev *rnbd_srv_dev_get_io(struct rnbd_srv_sess *sess, u32 id);
 
 void rnbd_srv_dev_hold(struct rnbd_srv_dev *dev);
+void rnbd_srv_dev_unhold(struct rnbd_srv_dev *dev);
 int rnbd_srv_dev_force_close(struct rnbd_srv_dev *dev);
 void rnbd_srv_dev_free(struct rnbd_srv_dev *dev);
 

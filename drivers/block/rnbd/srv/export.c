@@ -9,8 +9,8 @@
  *
  * Ordering: one lock covers the list, the access rules and every addition and removal of these
  * directories, so a name is free again as soon as the object that had it is off the list.
- * Removing a directory waits for readers of its files, hence no such file may take this lock, or
- * one that is held around it, while it keeps its file in place.
+ * Removing a directory waits for whoever executes one of its files, hence nobody may take this lock, or
+ * one that is held around it, while he counts as such.
  */
 #include <linux/blkdev.h>
 #include <linux/slab.h>

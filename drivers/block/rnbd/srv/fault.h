@@ -12,6 +12,7 @@
 	X(alloc_msg)	\
 	X(open)	\
 	X(sysfs_dev)	\
+	X(force_close_delayed)	\
 	X(bio_delayed)	\
 	X(bio_error)
 
