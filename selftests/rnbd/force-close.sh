@@ -50,7 +50,7 @@ at_once() {
 # overtaken: the client unmaps the device while the administrator has only begun to write. Closing it
 # waits for him, so he must not wait for that in turn.
 overtaken() {
-	local pid
+	local pid late=rnbd-server/force_close_delayed
 	fault_arm $late
 	sysfs_write "$dir/force_close" 1 &
 	pid=$!
@@ -123,7 +123,6 @@ must unmap_device "$dev1"
 check "unmapped and closed by force at once, 30 times" at_once
 dev1=$(map_device test "$back1") || abort "cannot map again"
 check "it can be mapped again" put "$dev1"
-late=rnbd-server/force_close_delayed
 check "unmapped while a write to force_close has only begun" overtaken
 dev1=$(map_device test "$back1") || abort "cannot map again"
 check "it can be mapped again" put "$dev1"
