@@ -600,9 +600,12 @@ path_heal() {
 
 # link_down <n> [c|s]: the client's (or server's) end loses its carrier. What
 # was learnt about neighbours goes with it, as always; while it is known, rxe
-# takes a connect message to a dead link for an error of the device.
+# takes a connect message to a dead link for an error of the device. With I/O
+# in flight it would be learnt again at once: the bridge's port is closed first,
+# until the carrier is back, so that nobody is heard.
 link_down() {
 	topo_is_ours
+	ip link set "${2:-c}p$1" type bridge_slave state 0 &&
 	topo_neighbours "$1" "${2:-c}" del &&
 	ip link set "${2:-c}p$1" down
 }
