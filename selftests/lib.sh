@@ -1038,6 +1038,11 @@ path_stat() {
 	cut -d ' ' -f "$3" "$(path_dir "$1" "$2")/stats/rdma"
 }
 
+# paths_sum <session> <file of stats> [<field>]: over all paths, the first field if none is named
+paths_sum() {
+	awk -v field="${3:-1}" '{ sum += $field } END { print sum + 0 }' "$CLT_CLASS/$1"/paths/*/stats/"$2"
+}
+
 # path_ios <session> <n>: requests the path has taken
 path_ios() {
 	local reads writes
@@ -1147,7 +1152,7 @@ load_max_ms() {
 
 # failovers <session>: requests that another path had to take over
 failovers() {
-	awk '{ sum += $6 } END { print sum + 0 }' "$CLT_CLASS/$1"/paths/*/stats/rdma
+	paths_sum "$1" rdma 6
 }
 
 # reconnects <session> <n> <1|2>: how often path n was connected again, or an attempt of it failed

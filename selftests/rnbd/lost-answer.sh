@@ -10,11 +10,6 @@
 
 LOST=rtrs-server/fault/rsp_lost
 
-# overdue: requests without an answer, all paths together
-overdue() {
-	cat $CLT_CLASS/test/paths/*/stats/timeouts | awk '{ sum += $1 } END { print sum }'
-}
-
 # read_lost: one 4 KiB READ whose answer is lost; its time in $ms
 read_lost() {
 	local start
@@ -31,12 +26,9 @@ write_lost() {
 		fault_fired $LOST
 }
 
-# overdue_is <number>
+# overdue_is <number>: of requests without an answer, all paths together
 overdue_is() {
-	[ "$(overdue)" -eq "$1" ] || {
-		echo "$(overdue)"
-		return 1
-	}
+	is "$(paths_sum test timeouts)" "$1"
 }
 
 ktap_plan 13

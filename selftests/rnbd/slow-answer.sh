@@ -14,11 +14,6 @@ SLOW=${RTRS_SLOWNESS:-1}
 ANSWER_MS=3000		# null_blk itself has a time-out of 5 s
 SOON_MS=$((3000 * SLOW))
 
-# sum <file of stats>: over all paths
-sum() {
-	cat $CLT_CLASS/test/paths/*/stats/"$1" | awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 # timed <command>...: its time in $ms
 timed() {
 	local start
@@ -34,7 +29,7 @@ discards() {
 
 # nobody_gave_up <requests without an answer so far> <paths that are up>
 nobody_gave_up() {
-	is "$(sum timeouts)" "$1" && sess_paths_are test "$2"
+	is "$(paths_sum test timeouts)" "$1" && sess_paths_are test "$2"
 }
 
 # busy_path: the network of the one that has a request in flight
@@ -77,7 +72,7 @@ kmsg_mark
 check_here "one whose answer is lost ends too" timed blkdiscard -f -o 1M -l 1M "$dev"
 check "not before four times the time-out" [ "$ms" -ge 4000 ]
 check "its path is given up" kmsg_has "no answer to the request in slot [0-9]* in time, path given up"
-check "once" [ "$(sum timeouts)" -eq 1 ]
+check "once" [ "$(paths_sum test timeouts)" -eq 1 ]
 must wait_for 20 sess_paths_are test 2
 
 must sysfs_write "$(queue_attr "$dev" io_timeout)" $((ANSWER_MS + 1000 * SLOW))

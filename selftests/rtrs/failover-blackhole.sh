@@ -17,11 +17,6 @@ lost() {
 	cut -d ' ' -f "$2" "$CLT_CLASS/test/stats/$1"
 }
 
-# paths_sum <file> <field>: of both paths' stats
-paths_sum() {
-	awk -v field="$2" '{ sum += $field } END { print sum }' $CLT_CLASS/test/paths/*/stats/"$1"
-}
-
 # gaps_in_hist: the histogram has as many gaps as there were failovers
 gaps_in_hist() {
 	awk '{ for (i = 4; i <= 20; i++) sum += $i } END { exit NF != 20 || sum != $1 }' $CLT_CLASS/test/stats/failovers
@@ -72,11 +67,11 @@ diag "the longest request was $gap ms old when it was sent again"
 # fio's requests are as old as their gap and the way back, and the clock has steps of 4 ms.
 check "the longest gap is a request's" [ "$gap" -gt 100 -a "$gap" -le $((max + 4)) ]
 check "the session has the paths' failovers and fences" eval \
-	'[ $(lost failovers 1) -eq $(paths_sum failovers 1) ] && [ $(lost fences 1) -eq $(paths_sum fences 1) ]'
+	'[ $(lost failovers 1) -eq $(paths_sum test failovers 1) ] && [ $(lost fences 1) -eq $(paths_sum test fences 1) ]'
 check "each failover has its length counted" gaps_in_hist
 must sysfs_write $CLT_CLASS/test/stats/failovers 1
 check "the session's can be reset, without the paths'" eval \
-	'[ $(lost failovers 1) -eq 0 ] && [ $(lost failovers 3) -eq 0 ] && [ $(paths_sum failovers 1) -ge 2 ]'
+	'[ $(lost failovers 1) -eq 0 ] && [ $(lost failovers 3) -eq 0 ] && [ $(paths_sum test failovers 1) -ge 2 ]'
 counts=$(cat $CLT_CLASS/test/paths/*/stats/reconnects | cut -d ' ' -f 1 | sort -n | head -n 1)
 check "a reconnect is counted for each path" [ "$counts" -ge 1 ]
 check_eq "no request counts as in flight" "$(($(path_stat test 1 5) + $(path_stat test 2 5)))" 0
