@@ -89,7 +89,7 @@ class Loads:
     def start(self):
         for export in EXPORTS[:-1]:
             self.start_fio(export)
-        self.client.sh(f"modprobe ext4; mkdir -p /mnt; rm -f /tmp/files.*; mount {self.nodes[FILES]} /mnt")
+        self.client.sh(f"modprobe ext4; mkdir -p /mnt; : >/tmp/files.written; mount {self.nodes[FILES]} /mnt")
         self.start_files()
 
     def start_fio(self, export):
@@ -120,12 +120,16 @@ class Loads:
         if result.code:
             self.faults.append(f"{export}: fio ended with {result.code}: {result.out[-500:]}")
 
+    def count_files(self):
+        """Those written since start(), which may be none yet."""
+        self.files += int(self.client.sh("wc -l </tmp/files.written"))
+
     def stop_files(self):
         self.client.sh("touch /tmp/files.stop")
         result = self.writer.wait(NO_PATH_S)
         if result.code:
             self.faults.append(f"writing files: {result.out[-500:]}")
-        self.files += int(self.client.sh("wc -l </tmp/files.written || echo 0"))
+        self.count_files()
 
     def stop(self):
         for export, job in self.jobs.items():
@@ -136,7 +140,7 @@ class Loads:
 
     def lose_power(self):
         """The client's. What it had not flushed is gone, what it had is not."""
-        self.files += int(self.client.sh("wc -l </tmp/files.written || echo 0"))
+        self.count_files()
         self.client.vm.kill()
         self.client.up()
         self.map()
