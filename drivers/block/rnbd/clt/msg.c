@@ -32,6 +32,8 @@
 
 /* How long to wait for a permit, or between attempts when the transport is short of something. */
 #define RNBD_CLT_PERMIT_TIMEOUT	(60 * HZ)
+/* Also without one that is given back there may be one: the transport makes more when they are short. */
+#define RNBD_CLT_PERMIT_LOOK		(HZ / 10)
 #define RNBD_CLT_RETRY_DELAY	max_t(unsigned long, 1, HZ / 100)
 
 /* Runs the done functions; they do not wait for each other (I, set by module init). */
@@ -187,6 +189,7 @@ static bool rnbd_clt_msg_try_permit(struct rnbd_clt_msg *msg)
 static int rnbd_clt_msg_get_permit(struct rnbd_clt_msg *msg, const bool *stop)
 {
 	struct rnbd_clt_sess *sess = msg->sess;
+	unsigned long end = jiffies + RNBD_CLT_PERMIT_TIMEOUT;
 	long left;
 
 	/*
@@ -201,9 +204,11 @@ static int rnbd_clt_msg_get_permit(struct rnbd_clt_msg *msg, const bool *stop)
 
 	/* PAIRS: the wait has a barrier before it tries, rnbd_clt_io_put_permit() one after it puts. */
 	atomic_inc(&sess->permit_waiters);
-	left = wait_event_killable_timeout(sess->msg_wait,
-					   rnbd_clt_msg_stopped(msg, stop) ||
-					   rnbd_clt_msg_try_permit(msg), RNBD_CLT_PERMIT_TIMEOUT);
+	do {
+		left = wait_event_killable_timeout(sess->msg_wait,
+						   rnbd_clt_msg_stopped(msg, stop) ||
+						   rnbd_clt_msg_try_permit(msg), RNBD_CLT_PERMIT_LOOK);
+	} while (!left && time_before(jiffies, end));
 	atomic_dec(&sess->permit_waiters);
 	return msg->permit ? 0 : rnbd_clt_msg_wait_error(left);
 }
