@@ -57,6 +57,8 @@
  * @RTRS_IMM_FENCE: extension FENCE, client to server, service connection: close another path and let
  *	nothing of it be under way; payload is its number
  * @RTRS_IMM_FENCE_DONE: answer to @RTRS_IMM_FENCE, same payload
+ * @RTRS_IMM_CHUNKS_WANT: extension CREDITS, client to server, payload is how many chunks the path shall have
+ * @RTRS_IMM_CHUNKS: extension CREDITS, server to client, payload is how many it has
  * @RTRS_IMM_IO_RSP_MANY: extension BATCH, server to client, completions without error; payload is the lowest
  *	slot and which of those above it
  * @RTRS_IMM_SERVER_TIME: extension SERVER_TIME, server to client, right before an answer: where its request
@@ -69,6 +71,8 @@ enum rtrs_imm_type {
 	RTRS_IMM_IO_REQ		= 0,
 	RTRS_IMM_IO_RSP		= 1,
 	RTRS_IMM_IO_RSP_W_INV	= 2,
+	RTRS_IMM_CHUNKS_WANT	= 3,
+	RTRS_IMM_CHUNKS		= 4,
 	RTRS_IMM_HB_MSG		= 8,
 	RTRS_IMM_HB_ACK		= 9,
 	RTRS_IMM_FENCE		= 10,
@@ -108,9 +112,13 @@ enum rtrs_msg_type {
 #define RTRS_EXT_SERVER_TIME		0x0008
 #define RTRS_EXT_REQ_LIST		0x0010
 #define RTRS_EXT_SESSION		0x0020
+#define RTRS_EXT_CREDITS		0x0040
 #define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH | \
 					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST | \
-					 RTRS_EXT_SESSION)
+					 RTRS_EXT_SESSION | RTRS_EXT_CREDITS)
+
+/* Extension CREDITS: descriptors in the table of a client, which is 4 KiB. */
+#define RTRS_CHUNK_TABLE_DESCS		256
 
 /* Extension REQ_LIST: requests of a list, and its bytes. */
 #define RTRS_REQ_LIST_MAX		16
@@ -139,6 +147,7 @@ enum rtrs_msg_type {
  * @flags: RTRS_CONN_*
  * @ext_version: RTRS_EXT_VERSION, 0 from a client without extensions
  * @ext_features: RTRS_EXT_* that the client offers
+ * @chunks: extension CREDITS, how many chunks the path needs from the start; else 0
  * @reserved: 0
  */
 struct rtrs_msg_conn_req {
@@ -154,7 +163,8 @@ struct rtrs_msg_conn_req {
 	__u8	flags;
 	__u8	ext_version;
 	__le16	ext_features;
-	__u8	reserved[8];
+	__le32	chunks;
+	__u8	reserved[4];
 };
 
 /**
@@ -192,11 +202,15 @@ struct rtrs_msg_conn_rsp {
  * @type: RTRS_MSG_INFO_REQ
  * @name: session name, NUL terminated, zero padded
  * @reserved: 0
+ * @table_rkey: extension CREDITS, key of the client's table of RTRS_CHUNK_TABLE_DESCS descriptors; else 0
+ * @table_addr: its address
  */
 struct rtrs_msg_info_req {
 	__le16	type;
 	__u8	name[RTRS_NAME_LEN];
-	__u8	reserved[15];
+	__u8	reserved[3];
+	__le32	table_rkey;
+	__le64	table_addr;
 };
 
 /**
@@ -216,7 +230,8 @@ struct rtrs_sg_desc {
  * @type: RTRS_MSG_INFO_RSP
  * @sg_cnt: number of descriptors
  * @session: extension SESSION, number of the session at the server; else 0
- * @desc: the server's memory; concatenated and cut into chunks it gives chunk 0 .. queue_depth - 1
+ * @desc: the server's memory; concatenated and cut into chunks it gives chunk 0 .. queue_depth - 1, or with extension
+ *	CREDITS the first of them
  */
 struct rtrs_msg_info_rsp {
 	__le16	type;
@@ -297,12 +312,15 @@ static_assert(offsetof(struct rtrs_msg_conn_req, recon_cnt) == 10);
 static_assert(offsetof(struct rtrs_msg_conn_req, path_uuid) == 12);
 static_assert(offsetof(struct rtrs_msg_conn_req, sess_uuid) == 28);
 static_assert(offsetof(struct rtrs_msg_conn_req, flags) == 44);
+static_assert(offsetof(struct rtrs_msg_conn_req, chunks) == 48);
 static_assert(sizeof(struct rtrs_msg_conn_rsp) == 56);
 static_assert(offsetof(struct rtrs_msg_conn_rsp, queue_depth) == 6);
 static_assert(offsetof(struct rtrs_msg_conn_rsp, max_io_size) == 8);
 static_assert(offsetof(struct rtrs_msg_conn_rsp, flags) == 16);
 static_assert(sizeof(struct rtrs_msg_info_req) == 272);
 static_assert(offsetof(struct rtrs_msg_info_req, name) == 2);
+static_assert(offsetof(struct rtrs_msg_info_req, table_rkey) == 260);
+static_assert(offsetof(struct rtrs_msg_info_req, table_addr) == 264);
 static_assert(sizeof(struct rtrs_sg_desc) == 16);
 static_assert(offsetof(struct rtrs_sg_desc, rkey) == 8);
 static_assert(sizeof(struct rtrs_msg_info_rsp) == 8);

@@ -21,6 +21,8 @@ static void fuzz_conn_req(struct fuzz_in *in)
 		MUST(!rtrs_wire_get_conn_req(&msg, sizeof(msg), &again));
 		MUST(again.cid == req.cid && again.cid_num == req.cid_num);
 		MUST(again.recon_cnt == req.recon_cnt && again.features == req.features);
+		MUST(again.chunks == req.chunks);
+		MUST(!req.chunks || req.features & RTRS_EXT_CREDITS);
 	}
 	free(buf);
 }
@@ -64,36 +66,92 @@ static void fuzz_info_req(struct fuzz_in *in)
 {
 	struct rtrs_msg_info_req msg;
 	char name[RTRS_NAME_LEN], again[RTRS_NAME_LEN];
+	u64 addr, addr_again;
+	u32 rkey, rkey_again;
 	size_t len;
 	void *buf = fuzz_block(in, SIZE_MAX, &len);
 
 	if (!rtrs_wire_get_info_req(buf, len, name)) {
 		MUST(memchr(name, '\0', sizeof(name)));
 		MUST(rtrs_wire_name_valid(name) && name[0] && !strpbrk(name, "/."));
+		rtrs_wire_get_info_table(buf, &addr, &rkey);
 		rtrs_wire_put_info_req(&msg, name);
+		rtrs_wire_put_info_table(&msg, addr, rkey);
 		MUST(!rtrs_wire_get_info_req(&msg, sizeof(msg), again));
 		MUST(!strcmp(name, again));
+		rtrs_wire_get_info_table(&msg, &addr_again, &rkey_again);
+		MUST(addr_again == addr && rkey_again == rkey);
 	}
 	free(buf);
 }
 
+/* The chunks of the first descriptors, one after the other, and no part of a descriptor is left. */
+static void must_be_chunks(const struct rtrs_sg_desc *desc, const struct rtrs_rbuf *rbufs, u32 nr,
+			   u32 chunk_size)
+{
+	u64 pos = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		MUST(rbufs[i].addr + chunk_size - 1 >= rbufs[i].addr);
+		MUST(rbufs[i].addr == le64_to_cpu(desc->addr) + pos);
+		MUST(rbufs[i].rkey == le32_to_cpu(desc->rkey));
+		pos += chunk_size;
+		MUST(pos <= le32_to_cpu(desc->len));
+		if (pos == le32_to_cpu(desc->len)) {
+			desc++;
+			pos = 0;
+		}
+	}
+	MUST(!pos);
+}
+
 static void fuzz_info_rsp(struct fuzz_in *in)
 {
-	u32 queue_depth = fuzz_take(in, 2), chunk_size = fuzz_take(in, 4), i;
+	u32 most = fuzz_take(in, 2), chunk_size = fuzz_take(in, 4), least = fuzz_take(in, 2);
+	const struct rtrs_msg_info_rsp *msg;
 	struct rtrs_rbuf *rbufs;
 	size_t len;
 	void *buf;
+	int nr;
 
-	if (!queue_depth || !chunk_size)
+	if (!most || !least || !chunk_size)
 		return;
 	buf = fuzz_block(in, SIZE_MAX, &len);
-	rbufs = calloc(queue_depth, sizeof(*rbufs));
+	rbufs = calloc(most, sizeof(*rbufs));
 	MUST(rbufs);
-	if (!rtrs_wire_get_info_rsp(buf, len, queue_depth, chunk_size, rbufs))
-		for (i = 0; i < queue_depth; i++)
-			MUST(rbufs[i].addr + chunk_size - 1 >= rbufs[i].addr);
+	nr = rtrs_wire_get_info_rsp(buf, len, least, most, chunk_size, rbufs);
+	if (nr < 0) {
+		MUST(nr == -EINVAL);
+	} else {
+		msg = buf;
+		MUST(nr >= least && nr <= most && !(nr % le16_to_cpu(msg->sg_cnt)));
+		MUST(len >= rtrs_wire_info_rsp_size(le16_to_cpu(msg->sg_cnt)));
+		must_be_chunks(msg->desc, rbufs, nr, chunk_size);
+	}
 	free(rbufs);
 	free(buf);
+}
+
+static void fuzz_chunks(struct fuzz_in *in)
+{
+	u32 nr = fuzz_take(in, 2), chunk_size = fuzz_take(in, 4);
+	struct rtrs_sg_desc *desc;
+	struct rtrs_rbuf *rbufs;
+	size_t len;
+	int ret;
+
+	if (!nr || !chunk_size)
+		return;
+	desc = fuzz_block(in, in->len - in->len % sizeof(*desc), &len);
+	rbufs = calloc(nr, sizeof(*rbufs));
+	MUST(rbufs);
+	ret = rtrs_wire_get_chunks(desc, len / sizeof(*desc), nr, chunk_size, rbufs);
+	MUST(!ret || ret == -EINVAL);
+	if (!ret)
+		must_be_chunks(desc, rbufs, nr, chunk_size);
+	free(rbufs);
+	free(desc);
 }
 
 static void fuzz_io_hdr(struct fuzz_in *in)
@@ -173,6 +231,8 @@ static void fuzz_imm(struct fuzz_in *in)
 	MUST(rtrs_imm_payload(rtrs_imm_io_rsp(slot, err, false)) == rtrs_imm_payload(imm));
 	rtrs_imm_server_time_decode(imm, &server_ns, &device_ns);
 	MUST(server_ns <= 511ULL << 31 && device_ns <= 511ULL << 31);
+	MUST(rtrs_imm_type(rtrs_imm_chunks(imm, false)) == RTRS_IMM_CHUNKS_WANT);
+	MUST(rtrs_imm_payload(rtrs_imm_chunks(imm, true)) == rtrs_imm_payload(imm));
 }
 
 static void fuzz_addr(struct fuzz_in *in)
@@ -221,6 +281,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	static void (*const targets[])(struct fuzz_in *in) = {
 		fuzz_conn_req, fuzz_conn_rsp, fuzz_reject, fuzz_info_req, fuzz_info_rsp,
 		fuzz_io_hdr, fuzz_rkey_rsp, fuzz_imm, fuzz_addr, fuzz_policy, fuzz_list,
+		fuzz_chunks,
 	};
 	struct fuzz_in in = { data, size };
 	u8 target = fuzz_take(&in, 1);

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 RESULTS=$DEBUGFS/kunit
-SUITES=20
+SUITES=21
 
 # suites: those of our modules that have run
 suites() {

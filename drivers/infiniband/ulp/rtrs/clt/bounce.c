@@ -147,6 +147,17 @@ static int rtrs_clt_bounce_add(struct rtrs_clt_path *path, struct rtrs_clt_bounc
 	return ret;
 }
 
+/* Free the slots' buffers whose registration was not posted. */
+static void rtrs_clt_bounce_drop_own(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_bounce_bufs *own = &path->bounce.own;
+	u32 nr = path->bounce.own_posted;
+
+	while (own->mrs->nr > nr)
+		rtrs_mr_free(&own->mrs->mr[--own->mrs->nr]);
+	rtrs_clt_bounce_free_bufs(path, own, min(own->nr, nr * own->per_mr));
+}
+
 static int rtrs_clt_bounce_fill(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs, u32 nr)
 {
 	int ret = 0;
@@ -157,8 +168,8 @@ static int rtrs_clt_bounce_fill(struct rtrs_clt_path *path, struct rtrs_clt_boun
 }
 
 /*
- * Room for as many of @bytes bytes as there are slots, and as @total allows, and the first @step bytes of them, of which
- * as many share a region as it can have.  On failure nothing is left.
+ * Room for as many of @bytes bytes as there are slots, and as @total allows, and the first @step bytes of them, which
+ * share a region if it can have as many.  On failure nothing is left.
  */
 static int rtrs_clt_bounce_alloc_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs,
 				      struct rtrs_clt_mrs *mrs, u32 total, u32 step, u32 bytes)
@@ -216,9 +227,21 @@ static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
 		rtrs_clt_bounce_undo(path, &bounce->shared);
 }
 
+/* Slots that come and go have regions of their own for their buffers too. */
+static int rtrs_clt_bounce_create_own(struct rtrs_clt_path *path, u32 bytes, u32 slots)
+{
+	struct rtrs_clt_bounce_bufs *own = &path->bounce.own;
+	u32 step = slots < path->sess->queue_depth ? RTRS_CLT_SLOTS_LEAST * bytes : RTRS_CLT_BOUNCE_OWN_TOTAL;
+	int ret;
+
+	ret = rtrs_clt_bounce_alloc(path, own, &path->link->bounce_mrs, RTRS_CLT_BOUNCE_OWN_TOTAL, step, bytes);
+	return ret ?: rtrs_clt_bounce_fill(path, own, slots);
+}
+
 /**
  * rtrs_clt_bounce_create() - allocate the buffers of a path
  * @path: path in state CONNECTING, queue depth known
+ * @slots: how many slots it begins with
  *
  * The slots of a path share RTRS_CLT_BOUNCE_OWN_TOTAL bytes evenly, so a deep queue makes their own buffers smaller,
  * and with one so deep that a slot would get less than a page they have none.  READs that are longer, up
@@ -229,7 +252,7 @@ static void rtrs_clt_bounce_create_shared(struct rtrs_clt_path *path, u32 bytes)
  * Context: process, path mutex held.
  * Return: 0 or negative errno; rtrs_clt_bounce_destroy() cleans up.
  */
-int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
+int rtrs_clt_bounce_create(struct rtrs_clt_path *path, u32 slots)
 {
 	u32 most = ib_uses_virt_dma(path->dev) ? RTRS_CLT_BOUNCE_SOFT_BYTES : RTRS_CLT_BOUNCE_BYTES;
 	u32 longest = rounddown(min(most, READ_ONCE(rtrs_clt_max_bounce_bytes)), PAGE_SIZE);
@@ -237,8 +260,7 @@ int rtrs_clt_bounce_create(struct rtrs_clt_path *path)
 	int ret;
 
 	if (own) {
-		ret = rtrs_clt_bounce_alloc(path, &path->bounce.own, &path->link->bounce_mrs,
-					    RTRS_CLT_BOUNCE_OWN_TOTAL, RTRS_CLT_BOUNCE_OWN_TOTAL, own);
+		ret = rtrs_clt_bounce_create_own(path, own, slots);
 		if (ret)
 			return ret;
 	}
@@ -268,16 +290,17 @@ static int rtrs_clt_bounce_map(struct rtrs_clt_bounce_bufs *bufs, u32 i, struct 
 			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, cqe);
 }
 
-static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs)
+/* From region @posted on, which is moved on. */
+static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs_clt_bounce_bufs *bufs, u32 *posted)
 {
 	struct rtrs_conn *conn = &path->conns[0].conn;
-	u32 i, nr = bufs->mrs ? bufs->mrs->nr : 0;
+	u32 nr = bufs->mrs ? bufs->mrs->nr : 0;
 	struct ib_send_wr *wr;
 	int ret;
 
-	for (i = 0; i < nr; i++) {
-		wr = &bufs->mrs->mr[i].reg_wr.wr;
-		ret = rtrs_clt_bounce_map(bufs, i, &conn->send_cqe);
+	for (; *posted < nr; ++*posted) {
+		wr = &bufs->mrs->mr[*posted].reg_wr.wr;
+		ret = rtrs_clt_bounce_map(bufs, *posted, &conn->send_cqe);
 		if (!ret)
 			ret = rtrs_conn_post(conn, wr, wr, 1, false);
 		if (ret)
@@ -299,14 +322,53 @@ static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs
 int rtrs_clt_bounce_register(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_bounce *bounce = &path->bounce;
+	u32 shared_posted = 0;
 	int ret;
 
-	ret = rtrs_clt_bounce_register_bufs(path, &bounce->own);
+	ret = rtrs_clt_bounce_register_bufs(path, &bounce->own, &bounce->own_posted);
 	if (!ret)
-		ret = rtrs_clt_bounce_register_bufs(path, &bounce->shared);
+		ret = rtrs_clt_bounce_register_bufs(path, &bounce->shared, &shared_posted);
 	if (!ret)
 		bounce->ready = bounce->shared.nr;
 	return ret;
+}
+
+/**
+ * rtrs_clt_bounce_grow_own() - add buffers of slots
+ * @path: path that has had its registrations posted
+ * @slots: how many slots are to have one
+ *
+ * As with rtrs_clt_bounce_register(): what is posted on the service connection after this leaves when the server may
+ * write them.
+ *
+ * Context: process, path mutex held.
+ * Return: 0; -EAGAIN if the send queue is full for the moment; else negative errno: none has been added.
+ */
+int rtrs_clt_bounce_grow_own(struct rtrs_clt_path *path, u32 slots)
+{
+	struct rtrs_clt_bounce *bounce = &path->bounce;
+	int ret;
+
+	if (!bounce->own.bytes)
+		return 0;
+	ret = rtrs_clt_bounce_fill(path, &bounce->own, slots);
+	if (ret) {
+		rtrs_clt_bounce_drop_own(path);
+		return ret;
+	}
+	bounce->own_fresh |= bounce->own_posted < bounce->own.mrs->nr;
+	return rtrs_clt_bounce_register_bufs(path, &bounce->own, &bounce->own_posted);
+}
+
+/**
+ * rtrs_clt_bounce_known() - the server has answered what was posted behind the last rtrs_clt_bounce_grow_own()
+ * @path: the path, whose slots may use all their buffers from now on
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_bounce_known(struct rtrs_clt_path *path)
+{
+	path->bounce.own_fresh = false;
 }
 
 static void rtrs_clt_bounce_registered(struct ib_cq *cq, struct ib_wc *wc)
@@ -394,6 +456,8 @@ void rtrs_clt_bounce_init(struct rtrs_clt_path *path)
 
 	INIT_WORK(&bounce->grow, rtrs_clt_bounce_grow_work);
 	bounce->grow_at = jiffies;
+	bounce->own_posted = 0;
+	bounce->own_fresh = false;
 	bounce->reg_cqe.done = rtrs_clt_bounce_registered;
 	init_completion(&bounce->registered);
 }

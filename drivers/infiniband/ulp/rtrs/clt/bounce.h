@@ -49,9 +49,11 @@ struct rtrs_clt_bounce_taken {
 /**
  * struct rtrs_clt_bounce - buffers for READs of a path (bounce.c)
  *
- * G: @grow while the path is CONNECTED, else the path's worker.
+ * G: @grow while the path is CONNECTED, else the path's worker.  M: its worker.
  *
- * @own: one for each slot
+ * @own: M for writers. one for each slot that the path has
+ * @own_posted: M. how many of their regions have had their registration posted
+ * @own_fresh: M. some of these may not be registered yet
  * @shared: longer ones, or none, of which any slot takes a part; its @nr is G
  * @ready: A. how many of these are registered
  * @reached: G. how many there were when there were the most, of this connection or an earlier one
@@ -64,6 +66,8 @@ struct rtrs_clt_bounce_taken {
  */
 struct rtrs_clt_bounce {
 	struct rtrs_clt_bounce_bufs own;
+	u32 own_posted;
+	bool own_fresh;
 	struct rtrs_clt_bounce_bufs shared;
 	u32 ready;
 	u32 reached;
@@ -76,7 +80,9 @@ struct rtrs_clt_bounce {
 };
 
 void rtrs_clt_bounce_init(struct rtrs_clt_path *path);
-int rtrs_clt_bounce_create(struct rtrs_clt_path *path);
+int rtrs_clt_bounce_create(struct rtrs_clt_path *path, u32 slots);
+int rtrs_clt_bounce_grow_own(struct rtrs_clt_path *path, u32 slots);
+void rtrs_clt_bounce_known(struct rtrs_clt_path *path);
 void rtrs_clt_bounce_stop(struct rtrs_clt_path *path);
 void rtrs_clt_bounce_destroy(struct rtrs_clt_path *path);
 int rtrs_clt_bounce_register(struct rtrs_clt_path *path);

@@ -4,7 +4,7 @@
  *
  * Lock letters used below: I fixed after set-up; S path state_lock; M path mutex, held by whoever
  * connects or tears down; P session paths_mutex, readers may use RCU; E session ev_mutex; A atomic;
- * N path name_mutex; O whoever owns the request (see io.c); C fixed while the path is connected, changed under M only
+ * N path name_mutex; L session slots.lock; O whoever owns the request (see io.c); C fixed while the path is connected, changed under M only
  * when no request can be submitted to the path.
  *
  * Lock order: Documentation/locking.rst.
@@ -16,7 +16,6 @@
 #include <linux/kobject.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
-#include <linux/sbitmap.h>
 #include <linux/uuid.h>
 #include <linux/wait.h>
 #include <rdma/rtrs.h>
@@ -32,6 +31,7 @@
 #include "bounce.h"
 #include "latency.h"
 #include "recovery.h"
+#include "slots.h"
 
 struct rtrs_clt_path;
 
@@ -105,12 +105,12 @@ struct rtrs_permit {
  * @nents: O. entries after DMA mapping, 0 if not mapped
  * @data_len: O. bytes of data
  * @usr_len: O. bytes of user message
- * @buf: O. user message and RTRS header
+ * @buf: O. user message and RTRS header; NULL until the path first has the slot
  * @buf_len: O. room in @buf
  * @dma: O. mapped address of @buf
  * @old_buf: O. what was @buf before a message came that did not fit; the adapter may still read it. NULL if none did
  * @old_dma: O. mapped address of @old_buf
- * @mr: O. region for READ data, or for a WRITE with many elements; NULL if nothing of the slot is mapped
+ * @mr: O. region for READ data, or for a WRITE with many elements; NULL if the path does not have the slot
  * @sent_cqe: I. handler of the send, if it reads the data pages
  * @inv_cqe: I. handler of an awaited LOCAL_INV
  */
@@ -219,7 +219,8 @@ struct rtrs_clt_mrs {
  * @path: I. the path, with a reference
  * @dev: device, from the first connection on
  * @pd: its protection domain
- * @slot_mrs: a region for each slot
+ * @slot_mrs: a region for each slot that the path has
+ * @table_mr: that of the path's table
  * @bounce_mrs: those of the slots' bounce buffers
  * @shared_mrs: those of the shared ones
  * @nr_conns: I. connections
@@ -231,6 +232,7 @@ struct rtrs_clt_link {
 	struct ib_device *dev;
 	struct ib_pd *pd;
 	struct rtrs_clt_mrs slot_mrs;
+	struct rtrs_clt_mrs table_mr;
 	struct rtrs_clt_mrs bounce_mrs;
 	struct rtrs_clt_mrs shared_mrs;
 	u16 nr_conns;
@@ -293,7 +295,9 @@ struct rtrs_clt_link {
  * @ask_inval: C. the server is asked to invalidate what a READ registered
  * @bounce: C. buffers for small READs
  * @reqs: C. a request for each slot; allocated at the first connect, freed with the path
- * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request
+ * @nr_mapped: M. so many of them have their message mapped
+ * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request, or to M while it has none
+ * @credits: what it has for its slots
  * @inflight: A. requests on the path
  * @hb: heartbeat
  * @beat_inflight: A. requests that were on the path when the last heartbeat went out
@@ -363,7 +367,9 @@ struct rtrs_clt_path {
 	bool ask_inval;
 	struct rtrs_clt_bounce bounce;
 	struct rtrs_clt_req *reqs;
+	u32 nr_mapped;
 	struct rtrs_rbuf *rbufs;
+	struct rtrs_clt_credits credits;
 	atomic_t inflight;
 	struct rtrs_hb hb;
 	int beat_inflight;
@@ -424,8 +430,7 @@ struct rtrs_clt_paths {
  * @fence_wq: woken when one is up, a path is lost, or none counts as up any more
  * @recovery: what losing paths has cost, those that were removed too
  * @lat: where the time of requests went on paths that were removed
- * @slots: allocated slots
- * @slots_wait: sleepers of rtrs_clt_get_permit() and rtrs_clt_close()
+ * @slots: the slots, from the first permit on
  * @permits: I. array of permits
  * @permit_size: I. bytes of one, with the ULP's part
  * @dev: sysfs device and lifetime
@@ -468,8 +473,7 @@ struct rtrs_clt_sess {
 	struct rtrs_clt_recovery recovery;
 	struct rtrs_clt_lat_past lat;
 
-	struct sbitmap slots;
-	wait_queue_head_t slots_wait;
+	struct rtrs_clt_slots slots;
 	void *permits;
 	size_t permit_size;
 
@@ -527,6 +531,12 @@ static inline void rtrs_clt_req_expect(struct rtrs_clt_req *req)
 {
 	/* PAIRS: rtrs_clt_claim() */
 	atomic_set_release(&req->state, RTRS_REQ_WAITS_ON(req->conn->conn.cid));
+}
+
+/* Do the path's chunks come and go? */
+static inline bool rtrs_clt_path_has_credits(const struct rtrs_clt_path *path)
+{
+	return path->features & RTRS_EXT_CREDITS;
 }
 
 static inline struct rtrs_clt_conn *to_clt_conn(struct rtrs_conn *conn)

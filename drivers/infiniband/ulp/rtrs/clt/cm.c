@@ -188,9 +188,12 @@ static int rtrs_clt_route_resolved(struct rtrs_clt_conn *cc)
 		.rnr_retry_count = 7,
 	};
 
-	if (!req.cid)
-		path->offered = RTRS_EXT_ALL & ~rtrs_clt_batch_features_off();
+	if (!req.cid) {
+		path->offered = RTRS_EXT_ALL & ~(rtrs_clt_batch_features_off() | rtrs_clt_credits_features_off());
+		path->credits.offered = rtrs_clt_slots_wanted(path->sess);
+	}
 	req.features = path->offered;
+	req.chunks = path->credits.offered;
 	export_uuid(req.path_uuid, &path->uuid);
 	export_uuid(req.sess_uuid, &path->sess->uuid);
 	rtrs_wire_put_conn_req(&msg, &req);
@@ -245,6 +248,9 @@ static int rtrs_clt_adopt_geometry(struct rtrs_clt_path *path, const struct rtrs
 	path->new_rkey = rsp->new_rkey;
 	/* Not more than was asked for. */
 	path->features = rsp->features & path->offered;
+	path->credits.first = rsp->queue_depth;
+	if (rtrs_clt_path_has_credits(path))
+		path->credits.first = min(path->credits.offered, rsp->queue_depth);
 	path->srv_id = rsp->path_id;
 	return 0;
 }

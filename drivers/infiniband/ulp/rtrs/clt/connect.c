@@ -96,16 +96,9 @@ static int rtrs_clt_alloc_reqs(struct rtrs_clt_path *path)
 		req->slot = slot;
 		req->sent_cqe.done = rtrs_clt_req_sent;
 		req->inv_cqe.done = rtrs_clt_inv_done;
-		req->buf_len = RTRS_CLT_MSG_BYTES;
-		req->buf = fault_here(alloc_reqs) ? NULL : kmalloc(req->buf_len, GFP_KERNEL);
-		if (!req->buf)
-			goto err_free_bufs;
 	}
 	return 0;
 
-err_free_bufs:
-	while (slot--)
-		kfree(path->reqs[slot].buf);
 err_free:
 	kvfree(path->reqs);
 	kvfree(path->rbufs);
@@ -114,47 +107,17 @@ err_free:
 	return -ENOMEM;
 }
 
-/* What requests need of the device. */
-static int rtrs_clt_map_reqs(struct rtrs_clt_path *path)
+/* What requests need of the device, and the slots that the path begins with of this host. */
+static int rtrs_clt_equip_reqs(struct rtrs_clt_path *path)
 {
-	struct rtrs_clt_mrs *mrs = &path->link->slot_mrs;
-	u32 slot, nr = path->sess->queue_depth;
-	struct rtrs_clt_req *req;
 	int ret;
 
-	ret = rtrs_clt_mrs_alloc(mrs, path->pd, nr, path->mr_pages);
-	if (ret)
-		return ret;
-	for (slot = 0; slot < nr; slot++) {
-		req = &path->reqs[slot];
-		req->dma = ib_dma_map_single(path->dev, req->buf, req->buf_len, DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(path->dev, req->dma))
-			return -ENOMEM;
-		req->mr = &mrs->mr[slot];
-		req->seq = 0;
-	}
-	return 0;
-}
-
-static void rtrs_clt_unmap_reqs(struct rtrs_clt_path *path)
-{
-	struct rtrs_clt_req *req;
-	u32 slot;
-
-	if (!path->reqs)
-		return;
-	for (slot = 0; slot < path->sess->queue_depth; slot++) {
-		req = &path->reqs[slot];
-		if (!req->mr)
-			continue;
-		ib_dma_unmap_single(path->dev, req->dma, req->buf_len, DMA_TO_DEVICE);
-		req->mr = NULL;
-		if (!req->old_buf)
-			continue;
-		ib_dma_unmap_single(path->dev, req->old_dma, RTRS_CLT_MSG_BYTES, DMA_TO_DEVICE);
-		kfree(req->old_buf);
-		req->old_buf = NULL;
-	}
+	ret = rtrs_clt_mrs_alloc_array(&path->link->slot_mrs, path->sess->queue_depth);
+	if (!ret)
+		ret = rtrs_clt_credits_equip(path, path->credits.first);
+	if (!ret)
+		ret = rtrs_clt_bounce_create(path, path->credits.first);
+	return ret ?: rtrs_clt_credits_create_table(path);
 }
 
 static void rtrs_clt_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -261,6 +224,11 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	ret = rtrs_clt_bounce_register(path);
 	if (ret)
 		return ret;
+	ib_dma_sync_single_for_cpu(path->dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
+	ret = rtrs_clt_credits_put_table(path, info->req);
+	if (ret)
+		return ret;
+	ib_dma_sync_single_for_device(path->dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
 	ret = rtrs_conn_post_send_buf(conn, &info->req_cqe, info->req_dma, sizeof(*info->req));
 	if (ret)
 		return ret;
@@ -271,12 +239,13 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	if (ret)
 		return ret;
 	ib_dma_sync_single_for_cpu(path->dev, info->rsp_dma, info->rsp_size, DMA_FROM_DEVICE);
-	ret = rtrs_wire_get_info_rsp(info->rsp, info->received, path->sess->queue_depth,
+	ret = rtrs_wire_get_info_rsp(info->rsp, info->received, path->credits.first, path->sess->queue_depth,
 				     path->chunk_size, path->rbufs);
-	if (ret) {
+	if (ret < 0) {
 		rtrs_clt_path_fail(path, "malformed INFO_RSP, %u bytes\n", info->received);
 		return -ECONNRESET;
 	}
+	rtrs_clt_credits_begin(path, ret);
 	path->srv_sess = path->features & RTRS_EXT_SESSION ? le32_to_cpu(info->rsp->session) : 0;
 	return 0;
 }
@@ -427,9 +396,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	if (!ret)
 		ret = rtrs_clt_alloc_reqs(path);
 	if (!ret)
-		ret = rtrs_clt_map_reqs(path);
-	if (!ret)
-		ret = rtrs_clt_bounce_create(path);
+		ret = rtrs_clt_equip_reqs(path);
 	if (ret)
 		return ret;
 	for (cid = 1; cid < path->sess->nr_conns; cid++) {
@@ -490,9 +457,12 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 		mutex_unlock(&path->sess->ev_mutex);
 	}
 
-	rtrs_clt_unmap_reqs(path);
+	rtrs_clt_credits_unmap(path);
+	rtrs_clt_credits_destroy_table(path);
 	rtrs_clt_bounce_destroy(path);
 	rtrs_clt_link_release(path);
+	/* The others may have been waiting for it. */
+	rtrs_clt_slots_raise(path->sess);
 }
 
 /* The connection knows which source address and device routing chose. */
@@ -671,7 +641,7 @@ static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
  * rtrs_clt_path_work() - do what the path's state asks for
  * @work: the path's dwork
  *
- * The one place that connects and tears down.  All that it waits for is bounded, but for a server that has
+ * The one place that connects and tears down, and in between changes how many slots the path has.  All that it waits for is bounded, but for a server that has
  * not finished a lost path's requests while another path is connected (fence.c).
  *
  * Context: process, workqueue rtrs-client; takes the path mutex.  No allocation here recurses into
@@ -689,6 +659,8 @@ void rtrs_clt_path_work(struct work_struct *work)
 	}
 	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING)
 		rtrs_clt_path_attempt(path);
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED)
+		rtrs_clt_credits_run(path);
 	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CLOSING) {
 		rtrs_clt_path_lost(path);
 		rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE_DONE);

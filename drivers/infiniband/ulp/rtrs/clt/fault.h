@@ -15,6 +15,7 @@
 	X(alloc_rsps)	\
 	X(alloc_fence)	\
 	X(alloc_info)	\
+	X(alloc_table)	\
 	X(alloc_permits)	\
 	X(dma_map)	\
 	X(conn_create)	\

@@ -385,7 +385,7 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 	if (!left && rtrs_clt_fence_joins(path)) {
 		/* Before the step, that wakes who waits to join it. */
 		WRITE_ONCE(sess->srv_sess, path->srv_sess);
-		*stepped = rtrs_clt_path_event(path, RTRS_CLT_EV_ESTABLISHED);
+		*stepped = rtrs_clt_slots_connect(path);
 	}
 	spin_unlock_irq(&sess->fence_lock);
 	if (*stepped) {
@@ -399,13 +399,15 @@ static int rtrs_clt_fence_step(struct rtrs_clt_path *path, bool *stepped)
 /* Is there nothing that a path has to wait for, at a glance? */
 static bool rtrs_clt_fence_may_step(struct rtrs_clt_path *path)
 {
-	return !rtrs_clt_fence_any_left(path->sess) && rtrs_clt_fence_joins(path);
+	return !rtrs_clt_fence_any_left(path->sess) && rtrs_clt_fence_joins(path) && rtrs_clt_slots_may_connect(path);
 }
 
 static void rtrs_clt_fence_tell_late(struct rtrs_clt_path *path)
 {
 	if (rtrs_clt_fence_any_left(path->sess))
 		rtrs_clt_path_fail(path, "the server has not finished the requests of a path lost before\n");
+	else if (!rtrs_clt_slots_may_connect(path))
+		rtrs_clt_path_fail(path, "the server has not made chunks for the slots that other paths have\n");
 	else
 		rtrs_clt_path_fail(path, "it leads to another session of a server than the paths that are up\n");
 }
@@ -427,6 +429,7 @@ int rtrs_clt_fence_established(struct rtrs_clt_path *path)
 
 	lockdep_assert_held(&path->mutex);
 	while (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING) {
+		rtrs_clt_credits_run(path);
 		mutex_lock(&sess->ev_mutex);
 		ret = rtrs_clt_fence_step(path, &stepped);
 		mutex_unlock(&sess->ev_mutex);

@@ -38,6 +38,7 @@ static void rtrs_clt_link_work(struct work_struct *work)
 	for (cid = 0; cid < link->nr_conns; cid++)
 		rtrs_clt_link_free_conn(link, &link->conns[cid]);
 	rtrs_clt_mrs_free(&link->slot_mrs);
+	rtrs_clt_mrs_free(&link->table_mr);
 	rtrs_clt_mrs_free(&link->bounce_mrs);
 	rtrs_clt_mrs_free(&link->shared_mrs);
 	if (link->pd)

@@ -158,6 +158,10 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 			return 0;
 		}
 		break;
+	case RTRS_IMM_CHUNKS:
+		if ((features & RTRS_EXT_CREDITS) && !cc->conn.cid)
+			return rtrs_clt_credits_told(cc->path, rtrs_imm_payload(imm));
+		break;
 	default:
 		break;
 	}

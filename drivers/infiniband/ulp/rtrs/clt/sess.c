@@ -45,7 +45,7 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
 	INIT_LIST_HEAD(&sess->fences);
 	init_waitqueue_head(&sess->fence_wq);
 	rtrs_clt_recovery_init(&sess->recovery);
-	init_waitqueue_head(&sess->slots_wait);
+	rtrs_clt_slots_init(sess);
 	init_waitqueue_head(&sess->paths_wait);
 	INIT_LIST_HEAD(&sess->entry);
 	return sess;
@@ -59,8 +59,7 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
  */
 void rtrs_clt_sess_free(struct rtrs_clt_sess *sess)
 {
-	if (sess->permits)
-		sbitmap_free(&sess->slots);
+	rtrs_clt_slots_free(sess);
 	kvfree(sess->permits);
 	rtrs_clt_fence_drop_all(sess);
 	kfree(rcu_dereference_protected(sess->paths, true));
@@ -90,8 +89,7 @@ int rtrs_clt_sess_alloc_permits(struct rtrs_clt_sess *sess)
 		  kvcalloc(sess->queue_depth, sess->permit_size, GFP_KERNEL);
 	if (!permits)
 		return -ENOMEM;
-	ret = sbitmap_init_node(&sess->slots, sess->queue_depth, -1, GFP_KERNEL, NUMA_NO_NODE,
-				false, true);
+	ret = rtrs_clt_slots_alloc(sess);
 	if (ret) {
 		kvfree(permits);
 		return ret;
@@ -112,7 +110,8 @@ void rtrs_clt_sess_wait_permits(struct rtrs_clt_sess *sess)
 {
 	if (!sess->permits)
 		return;
-	wait_event(sess->slots_wait, !sbitmap_weight(&sess->slots));
+	rtrs_clt_slots_stop(sess);
+	wait_event(sess->slots.wait, !rtrs_clt_slots_in_use(sess));
 	/* The last rtrs_clt_put_permit() may still be about to look for sleepers. */
 	synchronize_rcu();
 }
@@ -121,10 +120,12 @@ static struct rtrs_permit *rtrs_clt_try_permit(struct rtrs_clt_sess *sess,
 					       enum rtrs_clt_con_type con_type)
 {
 	struct rtrs_permit *permit;
-	int slot = sbitmap_get(&sess->slots);
+	int slot = sbitmap_get(&sess->slots.map);
 
-	if (slot < 0)
+	if (unlikely(slot < 0)) {
+		rtrs_clt_slots_are_short(sess);
 		return NULL;
+	}
 	permit = rtrs_clt_permit(sess, slot);
 	permit->con = con_type == RTRS_ADMIN_CON ?
 		      0 : raw_smp_processor_id() % sess->nr_io_conns + 1;
@@ -137,6 +138,8 @@ static struct rtrs_permit *rtrs_clt_try_permit(struct rtrs_clt_sess *sess,
  * @con_type: which connection its requests use
  * @wait: sleep until one is free
  *
+ * A session begins with fewer slots than its queue depth, and gets more when there is none.
+ *
  * Context: any with RTRS_PERMIT_NOWAIT, else process.
  * Return: the permit, the caller's until rtrs_clt_put_permit(); NULL if none is free.
  */
@@ -146,7 +149,7 @@ struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *sess,
 	struct rtrs_permit *permit = rtrs_clt_try_permit(sess, con_type);
 
 	if (!permit && wait == RTRS_PERMIT_WAIT)
-		wait_event(sess->slots_wait, (permit = rtrs_clt_try_permit(sess, con_type)));
+		wait_event(sess->slots.wait, (permit = rtrs_clt_try_permit(sess, con_type)));
 	return permit;
 }
 EXPORT_SYMBOL(rtrs_clt_get_permit);
@@ -162,9 +165,9 @@ void rtrs_clt_put_permit(struct rtrs_clt_sess *sess, struct rtrs_permit *permit)
 {
 	/* PAIRS: rtrs_clt_sess_wait_permits() */
 	rcu_read_lock();
-	sbitmap_put(&sess->slots, permit->slot);
-	if (wq_has_sleeper(&sess->slots_wait))
-		wake_up_all(&sess->slots_wait);
+	sbitmap_put(&sess->slots.map, permit->slot);
+	if (wq_has_sleeper(&sess->slots.wait))
+		wake_up_all(&sess->slots.wait);
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL(rtrs_clt_put_permit);

@@ -296,6 +296,12 @@ static ssize_t mpath_policy_store(struct device *dev, struct device_attribute *a
 
 static DEVICE_ATTR_RW(mpath_policy);
 
+static ssize_t open_slots_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_clt_sess(dev)->slots.open));
+}
+static DEVICE_ATTR_RO(open_slots);
+
 static int rtrs_clt_timing_store(struct rtrs_clt_sess *sess, const char *name, const char *buf,
 				 u32 min, u32 max, u32 *result)
 {
@@ -419,6 +425,7 @@ static DEVICE_ATTR_RW(add_path);
 static struct attribute *rtrs_clt_sess_attrs[] = {
 	&dev_attr_max_reconnect_attempts.attr,
 	&dev_attr_mpath_policy.attr,
+	&dev_attr_open_slots.attr,
 	&dev_attr_add_path.attr,
 #define RTRS_CLT_TIMING_ENTRY(_name, _min, _max, _default)	&dev_attr_##_name.attr,
 	RTRS_CLT_TIMINGS(RTRS_CLT_TIMING_ENTRY)

@@ -94,3 +94,19 @@ u32 rtrs_imm_fence(u32 path_id, bool done)
 	return rtrs_imm_pack(done ? RTRS_IMM_FENCE_DONE : RTRS_IMM_FENCE, path_id);
 }
 EXPORT_SYMBOL_GPL(rtrs_imm_fence);
+
+/**
+ * rtrs_imm_chunks() - immediate that asks for chunks, or tells how many there are
+ * @nr: chunks of the path
+ * @done: the answer instead of the request
+ *
+ * Extension CREDITS.
+ *
+ * Context: any.
+ * Return: the immediate in CPU order.
+ */
+u32 rtrs_imm_chunks(u32 nr, bool done)
+{
+	return rtrs_imm_pack(done ? RTRS_IMM_CHUNKS : RTRS_IMM_CHUNKS_WANT, nr);
+}
+EXPORT_SYMBOL_GPL(rtrs_imm_chunks);

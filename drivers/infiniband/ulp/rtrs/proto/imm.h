@@ -192,5 +192,6 @@ u32 rtrs_imm_server_time(u64 server_ns, u64 device_ns);
 void rtrs_imm_server_time_decode(u32 imm, u64 *server_ns, u64 *device_ns);
 u32 rtrs_imm_hb(bool ack);
 u32 rtrs_imm_fence(u32 path_id, bool done);
+u32 rtrs_imm_chunks(u32 nr, bool done);
 
 #endif /* _RTRS_IMM_H */

@@ -77,6 +77,8 @@ void rtrs_wire_put_conn_req(struct rtrs_msg_conn_req *msg, const struct rtrs_con
 		msg->ext_version = RTRS_EXT_VERSION;
 		msg->ext_features = cpu_to_le16(req->features);
 	}
+	if (req->features & RTRS_EXT_CREDITS)
+		msg->chunks = cpu_to_le32(req->chunks);
 }
 EXPORT_SYMBOL_GPL(rtrs_wire_put_conn_req);
 
@@ -112,6 +114,7 @@ int rtrs_wire_get_conn_req(const void *buf, size_t len, struct rtrs_conn_req *re
 	req->recon_cnt = le16_to_cpu(msg.recon_cnt);
 	req->first_conn = msg.flags & RTRS_CONN_FIRST;
 	req->features = rtrs_wire_features(msg.ext_version, msg.ext_features);
+	req->chunks = req->features & RTRS_EXT_CREDITS ? le32_to_cpu(msg.chunks) : 0;
 	memcpy(req->path_uuid, msg.path_uuid, sizeof(req->path_uuid));
 	memcpy(req->sess_uuid, msg.sess_uuid, sizeof(req->sess_uuid));
 	return 0;
@@ -256,6 +259,43 @@ int rtrs_wire_get_info_req(const void *buf, size_t len, char name[RTRS_NAME_LEN]
 EXPORT_SYMBOL_GPL(rtrs_wire_get_info_req);
 
 /**
+ * rtrs_wire_put_info_table() - tell where descriptors of chunks are to be written to
+ * @msg: message that rtrs_wire_put_info_req() has filled
+ * @addr: address of the client's table
+ * @rkey: its key
+ *
+ * Extension CREDITS.
+ *
+ * Context: any.
+ */
+void rtrs_wire_put_info_table(struct rtrs_msg_info_req *msg, u64 addr, u32 rkey)
+{
+	msg->table_addr = cpu_to_le64(addr);
+	msg->table_rkey = cpu_to_le32(rkey);
+}
+EXPORT_SYMBOL_GPL(rtrs_wire_put_info_table);
+
+/**
+ * rtrs_wire_get_info_table() - where the client wants descriptors of chunks
+ * @buf: message that rtrs_wire_get_info_req() has found good, any alignment
+ * @addr: address of the client's table, as the client says
+ * @rkey: its key, likewise
+ *
+ * Extension CREDITS.
+ *
+ * Context: any.
+ */
+void rtrs_wire_get_info_table(const void *buf, u64 *addr, u32 *rkey)
+{
+	struct rtrs_msg_info_req msg;
+
+	memcpy(&msg, buf, sizeof(msg));
+	*addr = le64_to_cpu(msg.table_addr);
+	*rkey = le32_to_cpu(msg.table_rkey);
+}
+EXPORT_SYMBOL_GPL(rtrs_wire_get_info_table);
+
+/**
  * rtrs_wire_info_rsp_size() - size of the answer to INFO_REQ
  * @sg_cnt: number of descriptors, at most RTRS_MAX_QUEUE_DEPTH
  *
@@ -331,18 +371,19 @@ static u32 rtrs_wire_cut_desc(const struct rtrs_sg_desc *desc, u32 chunk_size,
  * rtrs_wire_get_info_rsp() - decode and check the answer to INFO_REQ
  * @buf: the message, any alignment
  * @len: bytes received
- * @queue_depth: slots of the session, 1 .. RTRS_MAX_QUEUE_DEPTH
+ * @least: chunks that have to be there, not 0; the queue depth, but for extension CREDITS
+ * @most: chunks that there may be, the queue depth, at most RTRS_MAX_QUEUE_DEPTH
  * @chunk_size: bytes of one chunk, not 0
- * @rbufs: gets address and key of @queue_depth chunks; on failure its content is undefined
+ * @rbufs: gets address and key of @most chunks; on failure its content is undefined
  *
  * Protocol section 4.  As each descriptor covers whole chunks, "all chunks are covered" and "the
  * lengths add up to queue_depth * chunk_size" are the same check, done on the number of chunks, where
  * nothing can overflow.
  *
  * Context: any.
- * Return: 0, or -EINVAL: the path fails.
+ * Return: how many chunks there are, or -EINVAL: the path fails.
  */
-int rtrs_wire_get_info_rsp(const void *buf, size_t len, u32 queue_depth, u32 chunk_size,
+int rtrs_wire_get_info_rsp(const void *buf, size_t len, u32 least, u32 most, u32 chunk_size,
 			   struct rtrs_rbuf *rbufs)
 {
 	const u8 *pos = (const u8 *)buf + sizeof(struct rtrs_msg_info_rsp);
@@ -355,19 +396,47 @@ int rtrs_wire_get_info_rsp(const void *buf, size_t len, u32 queue_depth, u32 chu
 	memcpy(&msg, buf, sizeof(msg));
 	sg_cnt = le16_to_cpu(msg.sg_cnt);
 	if (le16_to_cpu(msg.type) != RTRS_MSG_INFO_RSP || !sg_cnt ||
-	    queue_depth % sg_cnt || len < rtrs_wire_info_rsp_size(sg_cnt))
+	    sg_cnt > most || len < rtrs_wire_info_rsp_size(sg_cnt))
 		return -EINVAL;
 
 	for (i = 0; i < sg_cnt; i++, pos += sizeof(desc)) {
 		memcpy(&desc, pos, sizeof(desc));
-		nr = rtrs_wire_cut_desc(&desc, chunk_size, rbufs + done, queue_depth - done);
+		nr = rtrs_wire_cut_desc(&desc, chunk_size, rbufs + done, most - done);
 		if (!nr)
 			return -EINVAL;
 		done += nr;
 	}
-	return done == queue_depth ? 0 : -EINVAL;
+	return done >= least && !(done % sg_cnt) ? done : -EINVAL;
 }
 EXPORT_SYMBOL_GPL(rtrs_wire_get_info_rsp);
+
+/**
+ * rtrs_wire_get_chunks() - decode and check descriptors of more chunks
+ * @desc: a private copy of the table
+ * @nr_descs: descriptors in it; those behind the last chunk are not looked at
+ * @nr: how many chunks there have to be
+ * @chunk_size: bytes of one chunk, not 0
+ * @rbufs: gets address and key of @nr chunks; on failure its content is undefined
+ *
+ * Extension CREDITS.
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL: the path fails.
+ */
+int rtrs_wire_get_chunks(const struct rtrs_sg_desc *desc, u32 nr_descs, u32 nr, u32 chunk_size,
+			 struct rtrs_rbuf *rbufs)
+{
+	u32 i, some, done = 0;
+
+	for (i = 0; i < nr_descs && done < nr; i++) {
+		some = rtrs_wire_cut_desc(&desc[i], chunk_size, rbufs + done, nr - done);
+		if (!some)
+			return -EINVAL;
+		done += some;
+	}
+	return done == nr ? 0 : -EINVAL;
+}
+EXPORT_SYMBOL_GPL(rtrs_wire_get_chunks);
 
 /**
  * rtrs_wire_put_write() - encode the header of a WRITE request

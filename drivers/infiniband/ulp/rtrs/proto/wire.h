@@ -16,6 +16,7 @@
  * @recon_cnt: number of the attempt
  * @first_conn: the server may create the session
  * @features: extensions offered, RTRS_EXT_*
+ * @chunks: chunks that the path needs from the start, with extension CREDITS only
  * @path_uuid: identity of the path
  * @sess_uuid: identity of the session
  */
@@ -25,6 +26,7 @@ struct rtrs_conn_req {
 	u16 recon_cnt;
 	bool first_conn;
 	u16 features;
+	u32 chunks;
 	u8 path_uuid[RTRS_UUID_LEN];
 	u8 sess_uuid[RTRS_UUID_LEN];
 };
@@ -124,11 +126,15 @@ int rtrs_wire_get_reject(const void *buf, size_t len);
 
 void rtrs_wire_put_info_req(struct rtrs_msg_info_req *msg, const char *name);
 int rtrs_wire_get_info_req(const void *buf, size_t len, char name[RTRS_NAME_LEN]);
+void rtrs_wire_put_info_table(struct rtrs_msg_info_req *msg, u64 addr, u32 rkey);
+void rtrs_wire_get_info_table(const void *buf, u64 *addr, u32 *rkey);
 size_t rtrs_wire_info_rsp_size(u32 sg_cnt);
 void rtrs_wire_put_info_rsp(struct rtrs_msg_info_rsp *msg, u32 sg_cnt);
 void rtrs_wire_put_desc(struct rtrs_sg_desc *desc, u64 addr, u32 rkey, u32 len);
-int rtrs_wire_get_info_rsp(const void *buf, size_t len, u32 queue_depth, u32 chunk_size,
+int rtrs_wire_get_info_rsp(const void *buf, size_t len, u32 least, u32 most, u32 chunk_size,
 			   struct rtrs_rbuf *rbufs);
+int rtrs_wire_get_chunks(const struct rtrs_sg_desc *desc, u32 nr_descs, u32 nr, u32 chunk_size,
+			 struct rtrs_rbuf *rbufs);
 
 size_t rtrs_wire_put_write(void *hdr, u32 usr_len);
 size_t rtrs_wire_put_read(void *hdr, u32 usr_len, bool need_inval, const struct rtrs_sg_desc *desc);

@@ -64,83 +64,107 @@ static void rtrs_srv_chunk_destroy(struct rtrs_srv_bufs *bufs, struct scatterlis
  * rtrs_srv_bufs_chunks_per_mr() - how many chunks of a path share a memory region
  * @dev: device
  * @geo: sizes
+ * @credits: chunks come and go, so no region has more than RTRS_SRV_CHUNKS_STEP of them
  *
  * With new keys each chunk is invalidated by itself and needs a region of its own.
  *
  * Context: any.
  * Return: a divisor of the queue depth; 0 if a region of this device cannot hold even one chunk.
  */
-u32 rtrs_srv_bufs_chunks_per_mr(const struct ib_device *dev, const struct rtrs_srv_geo *geo)
+u32 rtrs_srv_bufs_chunks_per_mr(const struct ib_device *dev, const struct rtrs_srv_geo *geo, bool credits)
 {
 	u32 pages = geo->chunk_size / SZ_4K;
 	u32 max_pages = dev->attrs.max_fast_reg_page_list_len;
 
 	if (geo->new_rkey)
 		max_pages = min(max_pages, pages);
+	else if (credits)
+		max_pages = min(max_pages, RTRS_SRV_CHUNKS_STEP * pages);
 	return rtrs_geometry_chunks_per_mr(geo->queue_depth, pages, max_pages);
 }
 
 /**
- * rtrs_srv_bufs_create() - allocate and map chunks, allocate memory regions
+ * rtrs_srv_bufs_create() - make room for the chunks and regions that there may be
  * @bufs: the object, zeroed
  * @pd: protection domain of the path
- * @geo: sizes; the device takes at least one chunk per region
+ * @geo: sizes
+ * @chunks_per_mr: from rtrs_srv_bufs_chunks_per_mr(), not 0
  *
- * Context: process, may sleep for long.
- * Return: 0 or negative errno; on failure nothing is left behind.
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM; on failure nothing is left behind.
  */
-int rtrs_srv_bufs_create(struct rtrs_srv_bufs *bufs, struct ib_pd *pd,
-			 const struct rtrs_srv_geo *geo)
+int rtrs_srv_bufs_create(struct rtrs_srv_bufs *bufs, struct ib_pd *pd, const struct rtrs_srv_geo *geo,
+			 u32 chunks_per_mr)
 {
-	u32 nr_mrs;
-	int ret;
-
+	bufs->pd = pd;
 	bufs->dev = pd->device;
 	bufs->chunk_size = geo->chunk_size;
-	bufs->chunks_per_mr = rtrs_srv_bufs_chunks_per_mr(pd->device, geo);
-	if (!bufs->chunks_per_mr)
-		return -EINVAL;
-	nr_mrs = geo->queue_depth / bufs->chunks_per_mr;
-
+	bufs->chunks_per_mr = chunks_per_mr;
 	bufs->sgl = kvcalloc(geo->queue_depth, sizeof(*bufs->sgl), GFP_KERNEL);
-	bufs->mrs = kvcalloc(nr_mrs, sizeof(*bufs->mrs), GFP_KERNEL);
+	bufs->mrs = kvcalloc(geo->queue_depth / chunks_per_mr, sizeof(*bufs->mrs), GFP_KERNEL);
 	if (!bufs->sgl || !bufs->mrs) {
-		ret = -ENOMEM;
-		goto err_destroy;
+		rtrs_srv_bufs_destroy(bufs);
+		return -ENOMEM;
 	}
 	sg_init_table(bufs->sgl, geo->queue_depth);
+	return 0;
+}
 
-	for (; bufs->nr_chunks < geo->queue_depth; bufs->nr_chunks++) {
+/**
+ * rtrs_srv_bufs_grow() - allocate and map chunks, allocate memory regions
+ * @bufs: the buffers
+ * @nr: how many chunks there are to be, a multiple of @chunks_per_mr, at most the queue depth
+ *
+ * Context: process, may sleep for long.
+ * Return: 0 or negative errno; on failure there are as many as before.
+ */
+int rtrs_srv_bufs_grow(struct rtrs_srv_bufs *bufs, u32 nr)
+{
+	u32 max_pages = bufs->chunks_per_mr * (bufs->chunk_size / SZ_4K);
+	u32 was = bufs->nr_chunks;
+	int ret = 0;
+
+	while (!ret && bufs->nr_chunks < nr) {
 		ret = rtrs_srv_chunk_create(bufs, &bufs->sgl[bufs->nr_chunks]);
-		if (ret)
-			goto err_destroy;
+		if (!ret)
+			bufs->nr_chunks++;
 		cond_resched();
 	}
-	for (; bufs->nr_mrs < nr_mrs; bufs->nr_mrs++) {
-		ret = rtrs_mr_alloc(&bufs->mrs[bufs->nr_mrs], pd,
-				    bufs->chunks_per_mr * (geo->chunk_size / SZ_4K));
-		if (ret)
-			goto err_destroy;
+	while (!ret && bufs->nr_mrs < nr / bufs->chunks_per_mr) {
+		ret = rtrs_mr_alloc(&bufs->mrs[bufs->nr_mrs], bufs->pd, max_pages);
+		if (!ret)
+			bufs->nr_mrs++;
 	}
-	return 0;
-
-err_destroy:
-	rtrs_srv_bufs_destroy(bufs);
+	if (ret)
+		rtrs_srv_bufs_shrink(bufs, was);
 	return ret;
 }
 
 /**
- * rtrs_srv_bufs_destroy() - undo rtrs_srv_bufs_create()
+ * rtrs_srv_bufs_shrink() - free the last chunks, and first the regions that open them
+ * @bufs: the buffers
+ * @nr: how many chunks are left, a multiple of @chunks_per_mr; nothing happens if there are not more
+ *
+ * Context: process, may sleep; nobody uses those chunks, and no adapter has to read them again.
+ */
+void rtrs_srv_bufs_shrink(struct rtrs_srv_bufs *bufs, u32 nr)
+{
+	while (bufs->nr_mrs > nr / bufs->chunks_per_mr)
+		rtrs_mr_free(&bufs->mrs[--bufs->nr_mrs]);
+	while (bufs->nr_chunks > nr)
+		rtrs_srv_chunk_destroy(bufs, &bufs->sgl[--bufs->nr_chunks]);
+}
+
+/**
+ * rtrs_srv_bufs_destroy() - undo rtrs_srv_bufs_create() and rtrs_srv_bufs_grow()
  * @bufs: the object; nothing happens if it was not created or is destroyed already
  *
  * Context: process, may sleep; no queue pair can reach the memory any more and nobody uses it.
  */
 void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs)
 {
-	while (bufs->nr_mrs)
-		rtrs_mr_free(&bufs->mrs[--bufs->nr_mrs]);
-	while (bufs->nr_chunks)
-		rtrs_srv_chunk_destroy(bufs, &bufs->sgl[--bufs->nr_chunks]);
+	if (bufs->mrs)
+		rtrs_srv_bufs_shrink(bufs, 0);
 	kvfree(bufs->mrs);
 	bufs->mrs = NULL;
 	kvfree(bufs->sgl);
@@ -155,7 +179,7 @@ void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs)
  *
  * The WR is in the region's @reg_wr, not linked and not posted.
  *
- * Context: any; before the path serves requests.
+ * Context: any; before a request uses the chunks.
  * Return: 0 or negative errno.
  */
 int rtrs_srv_bufs_map_mr(struct rtrs_srv_bufs *bufs, u32 index, struct ib_cqe *cqe)

@@ -8,9 +8,12 @@
 
 #include "../verbs/mr.h"
 
+/* With extension CREDITS: chunks of a region, unless each has one of its own. */
+#define RTRS_SRV_CHUNKS_STEP	16U
+
 /**
  * struct rtrs_srv_geo - sizes the server announces, the same for all its sessions
- * @queue_depth: slots of a session, and chunks of a path
+ * @queue_depth: slots of a session, and chunks of a path; with extension CREDITS it may have fewer
  * @chunk_size: bytes of a chunk, whole pages
  * @max_io_size: bytes of data in a chunk
  * @max_hdr_size: bytes of user message and header in a chunk
@@ -29,17 +32,20 @@ struct rtrs_srv_geo {
 /**
  * struct rtrs_srv_bufs - chunks and memory regions of one path
  *
- * Written only by create and destroy; the state of a region belongs to who owns its slot.
+ * Written by the info work, then by the chunks work, last by the close work; the state of a region belongs to who owns
+ * its slot.
  *
+ * @pd: protection domain of the regions
  * @dev: device the chunks are mapped for
  * @chunk_size: bytes of a chunk
- * @nr_chunks: chunks allocated so far
- * @nr_mrs: memory regions allocated so far
+ * @nr_chunks: chunks that are allocated
+ * @nr_mrs: memory regions that are allocated
  * @chunks_per_mr: consecutive chunks in a region
  * @sgl: one mapped entry per chunk
  * @mrs: the regions
  */
 struct rtrs_srv_bufs {
+	struct ib_pd *pd;
 	struct ib_device *dev;
 	u32 chunk_size;
 	u32 nr_chunks;
@@ -49,9 +55,11 @@ struct rtrs_srv_bufs {
 	struct rtrs_mr *mrs;
 };
 
-u32 rtrs_srv_bufs_chunks_per_mr(const struct ib_device *dev, const struct rtrs_srv_geo *geo);
-int rtrs_srv_bufs_create(struct rtrs_srv_bufs *bufs, struct ib_pd *pd,
-			 const struct rtrs_srv_geo *geo);
+u32 rtrs_srv_bufs_chunks_per_mr(const struct ib_device *dev, const struct rtrs_srv_geo *geo, bool credits);
+int rtrs_srv_bufs_create(struct rtrs_srv_bufs *bufs, struct ib_pd *pd, const struct rtrs_srv_geo *geo,
+			 u32 chunks_per_mr);
+int rtrs_srv_bufs_grow(struct rtrs_srv_bufs *bufs, u32 nr);
+void rtrs_srv_bufs_shrink(struct rtrs_srv_bufs *bufs, u32 nr);
 void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs);
 int rtrs_srv_bufs_map_mr(struct rtrs_srv_bufs *bufs, u32 index, struct ib_cqe *cqe);
 

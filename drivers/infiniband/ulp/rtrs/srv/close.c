@@ -49,7 +49,7 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
 		if (path->conns[cid])
 			rtrs_conn_destroy_qp(&path->conns[cid]->conn);
 	rtrs_srv_io_destroy_reqs(path);
-	rtrs_srv_bufs_destroy(&path->bufs);
+	rtrs_srv_chunks_exit(path);
 	rtrs_srv_info_exit(path);
 	ib_dealloc_pd(path->pd);
 
@@ -63,7 +63,7 @@ static void rtrs_srv_close_free(struct rtrs_srv_path *path)
 		rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_CONNECTIONS, 1);
 	}
 	ib_device_put(path->dev);
-	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY, rtrs_srv_path_bytes(path));
+	rtrs_srv_path_uncharge(path, 0);
 }
 
 /**
@@ -83,6 +83,7 @@ void rtrs_srv_close_work(struct work_struct *work)
 	cancel_delayed_work_sync(&path->handshake_dwork);
 	rtrs_srv_close_disconnect(path);
 	cancel_work_sync(&path->info.work);
+	rtrs_srv_chunks_stop(path);
 	rtrs_hb_stop(&path->hb);
 	rtrs_srv_fence_stop(path);
 	rtrs_srv_io_stop(path);

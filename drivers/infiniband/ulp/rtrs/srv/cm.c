@@ -215,6 +215,7 @@ static struct rtrs_srv_path *rtrs_srv_cm_new_path(struct rtrs_srv_sess *sess,
 		return path;
 	INIT_WORK(&path->close_work, rtrs_srv_close_work);
 	rtrs_srv_fence_init(path);
+	rtrs_srv_chunks_init(path);
 	ret = rtrs_srv_info_init(path);
 	if (ret) {
 		rtrs_srv_path_fail(path, "no memory");
@@ -259,7 +260,7 @@ static int rtrs_srv_cm_check_device(struct rtrs_srv_ctx *ctx, struct rdma_cm_id 
 	ret = rtrs_device_check(dev, cm_id->port_num);
 	if (ret)
 		return ret;
-	if (!rtrs_srv_bufs_chunks_per_mr(dev, &ctx->geo)) {
+	if (!rtrs_srv_bufs_chunks_per_mr(dev, &ctx->geo, false)) {
 		pr_err_ratelimited("device %s: a chunk of %u bytes does not fit a memory region, which has at most %u pages of 4096 bytes\n",
 				   dev_name(&dev->dev), ctx->geo.chunk_size,
 				   dev->attrs.max_fast_reg_page_list_len);

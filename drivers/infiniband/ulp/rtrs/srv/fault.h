@@ -11,6 +11,7 @@
 	X(alloc_path)	\
 	X(alloc_conn)	\
 	X(alloc_bufs)	\
+	X(alloc_table)	\
 	X(alloc_reqs)	\
 	X(alloc_rsps)	\
 	X(alloc_usr_page)	\

@@ -17,9 +17,6 @@
 #include "fault.h"
 #include "rtrs-srv.h"
 
-/* Registrations posted at a time, if the send queue has room for them. */
-#define RTRS_SRV_REG_BATCH	64
-
 /* How late INFO_RSP is when a test wants it late. */
 #define RTRS_SRV_INFO_DELAY_MS	2000
 
@@ -41,62 +38,6 @@ static int rtrs_srv_info_post_recvs(struct rtrs_srv_path *path)
 						rtrs_srv_info_nr_recvs(path, cid));
 		if (ret)
 			return ret;
-	}
-	return 0;
-}
-
-static void rtrs_srv_info_reg_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path,
-						  info.reg_cqe);
-
-	if (likely(wc->status == IB_WC_SUCCESS)) {
-		rtrs_conn_send_completed(rtrs_conn_from_wc(wc));
-		complete(&path->info.reg_done);
-		return;
-	}
-	/* Each WR of the batch brings one of these; no batch follows. */
-	rtrs_srv_path_wc_failed(path, "registration of chunks", wc);
-	WRITE_ONCE(path->info.reg_failed, true);
-	complete_all(&path->info.reg_done);
-}
-
-/* Post REG_MR for regions from @first on; return how many, or negative errno. */
-static int rtrs_srv_info_post_regs(struct rtrs_srv_path *path, u32 first, u32 max)
-{
-	struct ib_send_wr *head = NULL, **link = &head, *last = NULL;
-	struct rtrs_srv_bufs *bufs = &path->bufs;
-	u32 nr = min(max, bufs->nr_mrs - first);
-	u32 i;
-	int ret;
-
-	for (i = first; i < first + nr; i++) {
-		ret = rtrs_srv_bufs_map_mr(bufs, i, &path->info.reg_cqe);
-		if (ret)
-			return ret;
-		last = &bufs->mrs[i].reg_wr.wr;
-		*link = last;
-		link = &last->next;
-	}
-	ret = rtrs_conn_post(&path->conns[0]->conn, head, last, nr, true);
-	return ret ? ret : nr;
-}
-
-static int rtrs_srv_info_register(struct rtrs_srv_path *path)
-{
-	u32 max = min_t(u32, RTRS_SRV_REG_BATCH, path->conns[0]->conn.sq_size);
-	u32 done = 0;
-	int ret;
-
-	while (done < path->bufs.nr_mrs) {
-		ret = rtrs_srv_info_post_regs(path, done, max);
-		if (ret < 0)
-			return ret;
-		/* Ends in any case: a disconnect flushes the queue. */
-		wait_for_completion(&path->info.reg_done);
-		if (READ_ONCE(path->info.reg_failed))
-			return -EIO;
-		done += ret;
 	}
 	return 0;
 }
@@ -177,19 +118,20 @@ static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 	const char *what = "chunks";
 	int ret;
 
-	ret = rtrs_srv_bufs_create(&path->bufs, path->pd, path->geo);
+	ret = rtrs_srv_chunks_create(path);
 	if (ret)
 		goto err_message;
 	what = "requests";
 	ret = rtrs_srv_io_create_reqs(path);
 	if (ret)
 		goto err_message;
+	rtrs_srv_chunks_open(path, 0);
 	what = "receives";
 	ret = rtrs_srv_info_post_recvs(path);
 	if (ret)
 		goto err_message;
 	what = "memory regions";
-	ret = rtrs_srv_info_register(path);
+	ret = rtrs_srv_chunks_register(path, 0);
 	if (ret)
 		goto err_message;
 	what = "INFO_RSP";
@@ -200,7 +142,7 @@ static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 
 err_message:
 	rtrs_srv_path_fail(path, "setting up %s, for %u slots of %u bytes: error %d", what,
-			   path->geo->queue_depth, path->geo->chunk_size, ret);
+			   path->chunks.charged, path->geo->chunk_size, ret);
 	return ret;
 }
 
@@ -292,8 +234,6 @@ int rtrs_srv_info_init(struct rtrs_srv_path *path)
 	INIT_WORK(&info->work, rtrs_srv_info_work);
 	info->req_cqe.done = rtrs_srv_info_req_done;
 	info->rsp_cqe.done = rtrs_srv_info_rsp_done;
-	info->reg_cqe.done = rtrs_srv_info_reg_done;
-	init_completion(&info->reg_done);
 
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)

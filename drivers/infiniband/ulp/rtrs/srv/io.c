@@ -21,7 +21,6 @@
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
@@ -31,7 +30,6 @@
 #include "../verbs/copy.h"
 #include "../verbs/trace.h"
 #include "fault.h"
-#include "limits.h"
 #include "rtrs-srv.h"
 
 static int rtrs_srv_max_copy_set(const char *val, const struct kernel_param *kp)
@@ -131,12 +129,7 @@ static void rtrs_srv_req_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 /* Where a user message is copied to.  A slot that had a long one keeps the page for its later ones. */
 static __always_inline void *rtrs_srv_req_usr_room(struct rtrs_srv_req *req, u32 len)
 {
-	if (likely(len <= sizeof(req->usr_small)))
-		return req->usr_small;
-	if (!req->usr_page)
-		req->usr_page = fault_here(alloc_usr_page) ? NULL :
-				(void *)__get_free_page(GFP_NOIO | __GFP_NOWARN);
-	return req->usr_page;
+	return likely(len <= sizeof(req->usr_small)) ? req->usr_small : rtrs_srv_req_get_usr_page(req);
 }
 
 /*
@@ -180,48 +173,17 @@ static int rtrs_srv_req_get_hdr(struct rtrs_srv_req *req, u32 off)
 	return rtrs_wire_get_io_hdr(raw, len, off, &req->hdr);
 }
 
-static void rtrs_srv_req_free_copy(struct rtrs_srv_req *req)
-{
-	if (!req->copy)
-		return;
-	free_pages_exact(req->copy, req->copy_size);
-	rtrs_srv_limits_give_copy(req->path->peer, req->copy_size);
-	req->copy = NULL;
-	req->copy_size = 0;
-}
-
-/* Room for a copy of @len bytes, kept for the slot's later requests. */
-static bool rtrs_srv_req_get_copy(struct rtrs_srv_req *req, u32 len)
-{
-	void *copy;
-	u32 size;
-
-	if (likely(req->copy_size >= len))
-		return true;
-	size = max_t(u32, RTRS_SRV_COPY_BYTES, roundup_pow_of_two(len));
-	if (!rtrs_srv_limits_take_copy(req->path->peer, size))
-		return false;
-	copy = alloc_pages_exact(size, GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
-	if (!copy) {
-		rtrs_srv_limits_give_copy(req->path->peer, size);
-		return false;
-	}
-	rtrs_srv_req_free_copy(req);
-	req->copy = copy;
-	req->copy_size = size;
-	return true;
-}
-
 /*
  * Copy a WRITE's data, unless there are too many.  Return: true if they are private now, false if the
  * chunk is to be invalidated instead, also for want of memory.
  */
 static bool rtrs_srv_req_copy_data(struct rtrs_srv_req *req)
 {
-	if (req->hdr.data_len > req->path->copy_bytes ||
-	    !rtrs_srv_req_get_copy(req, req->hdr.data_len))
+	u32 len = req->hdr.data_len;
+
+	if (len > req->path->copy_bytes || (unlikely(req->copy_size < len) && !rtrs_srv_req_grow_copy(req, len)))
 		return false;
-	rtrs_copy(req->copy, req->chunk, req->hdr.data_len);
+	rtrs_copy(req->copy, req->chunk, len);
 	req->data = req->copy;
 	return true;
 }
@@ -289,6 +251,8 @@ static __always_inline struct rtrs_srv_req *rtrs_srv_io_claim(struct rtrs_srv_co
 		if (ret == -EBUSY)
 			rtrs_srv_path_fail(path, "request for slot %u, which is not answered yet",
 					   slot);
+		else if (ret == -ENOBUFS)
+			rtrs_srv_path_fail(path, "request for slot %u, which has no chunk", slot);
 		percpu_ref_put(&path->ops_ref);
 		return NULL;
 	}
@@ -318,27 +282,40 @@ static void rtrs_srv_io_req(struct rtrs_srv_conn *conn, u32 imm)
 	rtrs_srv_io_process(req, off, ret, NULL);
 }
 
-/* Copy a list of requests from a chunk.  Return: 0 or -EPROTO. */
-static int rtrs_srv_io_get_list(struct rtrs_srv_conn *conn, u32 slot, u32 off, struct rtrs_req_list *list)
+/* Copy a list of requests from @off of a chunk.  Return: its length, or -EPROTO. */
+static int rtrs_srv_io_copy_list(struct rtrs_srv_conn *conn, const struct rtrs_srv_req *lead, u32 off)
 {
-	struct rtrs_srv_path *path = conn->path;
-	const struct rtrs_srv_req *lead;
-	u32 avail, len;
+	u32 avail = conn->path->geo->chunk_size - off;
+	u32 len = min_t(u32, avail, RTRS_REQ_LIST_MAX_BYTES);
+	/* PAIRS: rtrs_srv_req_open() */
+	const void *chunk = smp_load_acquire(&lead->chunk);
 	int ret;
 
-	if (slot >= path->geo->queue_depth || off >= path->geo->chunk_size)
+	if (unlikely(!chunk))
 		return -EPROTO;
-	lead = &path->reqs[slot];
-	avail = path->geo->chunk_size - off;
-	len = min_t(u32, avail, RTRS_REQ_LIST_MAX_BYTES);
-	ib_dma_sync_single_for_cpu(path->dev, lead->chunk_dma + off, len, DMA_BIDIRECTIONAL);
-	memcpy(conn->list, lead->chunk + off, min_t(u32, len, sizeof(struct rtrs_msg_req_list)));
+	ib_dma_sync_single_for_cpu(conn->path->dev, lead->chunk_dma + off, len, DMA_BIDIRECTIONAL);
+	memcpy(conn->list, chunk + off, min_t(u32, len, sizeof(struct rtrs_msg_req_list)));
 	ret = rtrs_list_get_len(conn->list, avail, &len);
 	if (ret)
 		return ret;
-	memcpy(conn->list, lead->chunk + off, len);
+	memcpy(conn->list, chunk + off, len);
+	return len;
+}
+
+/* Return: 0 or -EPROTO. */
+static int rtrs_srv_io_get_list(struct rtrs_srv_conn *conn, u32 slot, u32 off, struct rtrs_req_list *list)
+{
+	struct rtrs_srv_path *path = conn->path;
+	int len;
+
+	if (slot >= path->geo->queue_depth || off >= path->geo->chunk_size)
+		return -EPROTO;
+	/* PAIRS: rtrs_srv_chunks_shrink(): no request of this path need use the slot. */
+	rcu_read_lock();
+	len = rtrs_srv_io_copy_list(conn, &path->reqs[slot], off);
+	rcu_read_unlock();
 	/* Checked again: the client may have changed it in between. */
-	return rtrs_list_get(conn->list, len, list);
+	return len < 0 ? len : rtrs_list_get(conn->list, len, list);
 }
 
 /* Extension REQ_LIST: each of them as if it had come alone, but that it is not in its slot's chunk. */
@@ -402,6 +379,11 @@ static bool rtrs_srv_io_imm(struct rtrs_srv_conn *conn, u32 imm)
 		if (!(path->features & RTRS_EXT_FENCE) || conn->conn.cid)
 			return false;
 		rtrs_srv_fence_request(path, rtrs_imm_payload(imm));
+		return true;
+	case RTRS_IMM_CHUNKS_WANT:
+		if (!(path->features & RTRS_EXT_CREDITS) || conn->conn.cid)
+			return false;
+		rtrs_srv_chunks_want(path, rtrs_imm_payload(imm));
 		return true;
 	default:
 		return false;
@@ -472,18 +454,15 @@ static void rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 
 	req->op.slot = slot;
 	req->path = path;
-	req->chunk = rtrs_srv_bufs_addr(&path->bufs, slot);
-	req->chunk_dma = rtrs_srv_bufs_dma(&path->bufs, slot);
 	req->inv_cqe.done = rtrs_srv_req_inv_done;
 	INIT_WORK(&req->start_work, rtrs_srv_req_start_work);
 }
 
 /* With new keys. */
-static void rtrs_srv_req_set_key(struct rtrs_srv_req *req)
+static void rtrs_srv_req_set_rsp(struct rtrs_srv_req *req)
 {
 	struct rtrs_srv_path *path = req->path;
 
-	req->mr = &path->bufs.mrs[req->op.slot];
 	req->rsp = &path->rsps[req->op.slot];
 	req->rsp_dma = path->rsps_dma + req->op.slot * sizeof(*req->rsp);
 }
@@ -508,7 +487,9 @@ static int rtrs_srv_io_create_rsps(struct rtrs_srv_path *path)
 
 /**
  * rtrs_srv_io_create_reqs() - allocate the requests of a path
- * @path: the path, with its buffers
+ * @path: the path
+ *
+ * None of the slots has a chunk yet.
  *
  * What failed half-way is undone by rtrs_srv_io_destroy_reqs().
  *
@@ -535,7 +516,7 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 			return ret;
 	}
 	for (slot = 0; path->rsps && slot < path->geo->queue_depth; slot++)
-		rtrs_srv_req_set_key(&path->reqs[slot]);
+		rtrs_srv_req_set_rsp(&path->reqs[slot]);
 	return 0;
 }
 
@@ -551,10 +532,8 @@ void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path)
 
 	if (!path->reqs)
 		return;
-	for (slot = 0; slot < path->geo->queue_depth; slot++) {
-		free_page((unsigned long)path->reqs[slot].usr_page);
-		rtrs_srv_req_free_copy(&path->reqs[slot]);
-	}
+	for (slot = 0; slot < path->geo->queue_depth; slot++)
+		rtrs_srv_req_free_private(&path->reqs[slot]);
 	if (path->rsps) {
 		ib_dma_unmap_single(path->dev, path->rsps_dma,
 				    path->geo->queue_depth * sizeof(*path->rsps), DMA_TO_DEVICE);

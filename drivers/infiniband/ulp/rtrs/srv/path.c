@@ -41,6 +41,10 @@ static bool rtrs_srv_server_time = true;
 module_param_named(server_time, rtrs_srv_server_time, bool, 0644);
 MODULE_PARM_DESC(server_time, "Extension: tell where the time of a request went (default: Y)");
 
+static bool rtrs_srv_credits = true;
+module_param_named(credits, rtrs_srv_credits, bool, 0644);
+MODULE_PARM_DESC(credits, "Extension: a path has only as many chunks as its client needs (default: Y)");
+
 static bool rtrs_srv_one_message_reads = true;
 module_param_named(one_message_reads, rtrs_srv_one_message_reads, bool, 0644);
 MODULE_PARM_DESC(one_message_reads, "Send the data of a read and its answer in one message (default: Y)");
@@ -50,7 +54,8 @@ static u16 rtrs_srv_features_off(void)
 {
 	return (READ_ONCE(rtrs_srv_implicit_rkey) ? 0 : RTRS_EXT_IMPLICIT_RKEY) |
 	       (READ_ONCE(rtrs_srv_batch) ? 0 : RTRS_EXT_BATCH) |
-	       (READ_ONCE(rtrs_srv_server_time) ? 0 : RTRS_EXT_SERVER_TIME);
+	       (READ_ONCE(rtrs_srv_server_time) ? 0 : RTRS_EXT_SERVER_TIME) |
+	       (READ_ONCE(rtrs_srv_credits) ? 0 : RTRS_EXT_CREDITS);
 }
 
 static void rtrs_srv_path_release(struct kobject *kobj)
@@ -146,16 +151,68 @@ static void rtrs_srv_path_set_addrs(struct rtrs_srv_path *path, struct rdma_cm_i
 	path->port_num = cm_id->port_num;
 }
 
+/* Memory of chunks, each of which has a page for the user's message. */
+static u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path, u32 chunks)
+{
+	return (u64)chunks * (path->geo->chunk_size + PAGE_SIZE);
+}
+
 /**
- * rtrs_srv_path_bytes() - memory of a path's chunks, each of which has a page for the user's message
- * @path: the path; only its geometry is looked at
+ * rtrs_srv_path_chunks() - how many chunks a path gets
+ * @path: the path
+ * @nr: how many its client wants
  *
  * Context: any.
- * Return: bytes.
+ * Return: all that share a region with one that is wanted, at least one region of them.
  */
-u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path)
+u32 rtrs_srv_path_chunks(const struct rtrs_srv_path *path, u32 nr)
 {
-	return (u64)path->geo->queue_depth * (path->geo->chunk_size + PAGE_SIZE);
+	return roundup(clamp(nr, 1U, path->geo->queue_depth), path->chunks.per_mr);
+}
+
+/**
+ * rtrs_srv_path_charge() - a path is about to have more chunks
+ * @path: the path
+ * @nr: how many it is to have, not fewer than before
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ENOBUFS if a limit forbids it, or -ENOMEM.
+ */
+int rtrs_srv_path_charge(struct rtrs_srv_path *path, u32 nr)
+{
+	struct rtrs_srv_peer *peer;
+
+	peer = rtrs_srv_limits_charge(&path->clt_addr, RTRS_SRV_LIMIT_MEMORY,
+				      rtrs_srv_path_bytes(path, nr - path->chunks.charged));
+	if (IS_ERR(peer))
+		return PTR_ERR(peer);
+	/* The same for as long as it is charged with something. */
+	path->peer = peer;
+	path->chunks.charged = nr;
+	return 0;
+}
+
+/**
+ * rtrs_srv_path_uncharge() - a path has fewer chunks now
+ * @path: the path
+ * @nr: how many it has
+ *
+ * Context: process, may sleep.
+ */
+void rtrs_srv_path_uncharge(struct rtrs_srv_path *path, u32 nr)
+{
+	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY,
+				 rtrs_srv_path_bytes(path, path->chunks.charged - nr));
+	path->chunks.charged = nr;
+}
+
+/* With extension CREDITS the client says how many chunks it needs, else it gets all. */
+static u32 rtrs_srv_path_first_chunks(struct rtrs_srv_path *path, const struct rtrs_conn_req *req)
+{
+	bool credits = path->features & RTRS_EXT_CREDITS;
+
+	path->chunks.per_mr = rtrs_srv_bufs_chunks_per_mr(path->dev, path->geo, credits);
+	return rtrs_srv_path_chunks(path, credits ? req->chunks : path->geo->queue_depth);
 }
 
 /**
@@ -207,12 +264,9 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	ret = percpu_ref_init(&path->ops_ref, rtrs_srv_path_ops_done, 0, GFP_KERNEL);
 	if (ret)
 		goto err_put;
-	path->peer = rtrs_srv_limits_charge(&path->clt_addr, RTRS_SRV_LIMIT_MEMORY,
-					    rtrs_srv_path_bytes(path));
-	if (IS_ERR(path->peer)) {
-		ret = PTR_ERR(path->peer);
+	ret = rtrs_srv_path_charge(path, rtrs_srv_path_first_chunks(path, req));
+	if (ret)
 		goto err_put;
-	}
 	/* Before it has a connection, and after the last one is gone, nothing else keeps the device. */
 	if (!ib_device_try_get(path->dev)) {
 		ret = -ENODEV;
@@ -237,7 +291,7 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 err_put_device:
 	ib_device_put(path->dev);
 err_uncharge:
-	rtrs_srv_limits_uncharge(path->peer, RTRS_SRV_LIMIT_MEMORY, rtrs_srv_path_bytes(path));
+	rtrs_srv_path_uncharge(path, 0);
 err_put:
 	kobject_put(&path->kobj);
 	return ERR_PTR(ret);

@@ -96,9 +96,9 @@ enum rtrs_srv_call {
  * @data: O. what the ULP gets as data: @chunk or @copy
  * @copy: O. private memory for a WRITE's data, NULL until first needed
  * @copy_size: O. its bytes
- * @chunk: I. the slot's memory
- * @chunk_dma: I. its DMA address
- * @mr: I. memory region of the chunk alone, NULL if keys stay
+ * @chunk: L to change it, which only the chunks work does, of an idle slot. the slot's memory, NULL if it has none
+ * @chunk_dma: as @chunk. its DMA address
+ * @mr: as @chunk. memory region of the chunk alone, NULL if keys stay
  * @rsp: I. message that carries the key, NULL if keys stay
  * @rsp_dma: I. its DMA address
  * @usr: O. private copy of the user message, @usr_small or @usr_page
@@ -192,9 +192,6 @@ struct rtrs_srv_conn {
  * @rsp_len: its bytes
  * @req_cqe: completion of the receive
  * @rsp_cqe: completion of the send
- * @reg_cqe: completion of registrations
- * @reg_done: completed for each batch of registrations, for good if one failed
- * @reg_failed: a registration failed
  */
 struct rtrs_srv_info {
 	struct work_struct work;
@@ -206,9 +203,42 @@ struct rtrs_srv_info {
 	u32 rsp_len;
 	struct ib_cqe req_cqe;
 	struct ib_cqe rsp_cqe;
+};
+
+/**
+ * struct rtrs_srv_chunks - how many chunks a path has (chunks.c)
+ *
+ * C: set by the connect handler, then by the info work, then by the chunks work, last by the close work, which wait for
+ * each other.
+ *
+ * @per_mr: fixed from the path's creation. chunks that share a region
+ * @charged: C. chunks that the client is charged with
+ * @open: C, read by anybody. chunks that requests may use
+ * @wanted: A. how many the client wants
+ * @work: makes them, or takes them back, and answers; queued only while the path is CONNECTED
+ * @table: C. descriptors on their way, NULL without extension CREDITS
+ * @table_dma: C. its DMA address
+ * @table_addr: C. address of the client's table, as the client says
+ * @table_rkey: C. its key, likewise
+ * @reg_cqe: completion of registrations
+ * @flush_cqe: completion of what is posted behind all else
+ * @posted: completed for each of them, for good if a registration failed
+ * @failed: one of them failed
+ */
+struct rtrs_srv_chunks {
+	u32 per_mr;
+	u32 charged;
+	u32 open;
+	u32 wanted;
+	struct work_struct work;
+	struct rtrs_sg_desc *table;
+	u64 table_dma;
+	u64 table_addr;
+	u32 table_rkey;
 	struct ib_cqe reg_cqe;
-	struct completion reg_done;
-	bool reg_failed;
+	struct ib_cqe flush_cqe;
+	struct completion posted;
+	bool failed;
 };
 
 /**
@@ -255,7 +285,8 @@ struct rtrs_srv_fence {
  * @conns: M. the connections by number; not changed any more once the path is not CONNECTING
  * @ops_ref: one reference per request that is not idle
  * @ops_done: the last reference of @ops_ref is gone
- * @bufs: N. chunks and memory regions
+ * @bufs: chunks and memory regions; as C of struct rtrs_srv_chunks
+ * @chunks: how many there are
  * @copy_bytes: N. a WRITE with no more data than this is copied instead of invalidating the chunk's key
  * @reqs: N. requests, one per slot
  * @rsps: N. the requests' messages that carry a key
@@ -303,6 +334,7 @@ struct rtrs_srv_path {
 	struct percpu_ref ops_ref;
 	struct completion ops_done;
 	struct rtrs_srv_bufs bufs;
+	struct rtrs_srv_chunks chunks;
 	u32 copy_bytes;
 	struct rtrs_srv_req *reqs;
 	struct rtrs_msg_rkey_rsp *rsps;
@@ -379,8 +411,8 @@ struct rtrs_srv_sess {
  * @port: I. port number
  * @geo: I. sizes
  * @wq: I. runs info exchange, heartbeats and fences
- * @close_wq: I. runs tear-down, which waits for the ULP: any number of paths that do so keep no other from
- *	connecting
+ * @close_wq: I. runs tear-down, and takes chunks back, which waits for the ULP: any number of paths that do so keep no
+ *	other from connecting
  * @listen_ip: I. listens on IPv6 any, IPv4 included
  * @listen_ib: I. listens on AF_IB any, NULL if that is not possible here
  * @mutex: sessions, paths and connections come and go under it; inside the handler lock of a CM id
@@ -471,7 +503,9 @@ do {											\
 } while (0)
 
 /* path.c: the object and its state */
-u64 rtrs_srv_path_bytes(const struct rtrs_srv_path *path);
+u32 rtrs_srv_path_chunks(const struct rtrs_srv_path *path, u32 nr);
+int rtrs_srv_path_charge(struct rtrs_srv_path *path, u32 nr);
+void rtrs_srv_path_uncharge(struct rtrs_srv_path *path, u32 nr);
 struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rdma_cm_id *cm_id,
 					   const struct rtrs_conn_req *req);
 bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event event);
@@ -508,6 +542,8 @@ void rtrs_srv_fence_up(struct rtrs_srv_path *path);
 
 /* slots.c: order of the requests of a slot */
 int rtrs_srv_req_claim(struct rtrs_srv_req *req);
+void rtrs_srv_req_open(struct rtrs_srv_req *req, void *chunk, u64 dma, struct rtrs_mr *mr);
+bool rtrs_srv_req_close(struct rtrs_srv_req *req);
 int rtrs_srv_req_queue(struct rtrs_srv_req *req);
 void rtrs_srv_req_start(struct rtrs_srv_req *req);
 struct rtrs_srv_req *rtrs_srv_req_release(struct rtrs_srv_req *req, struct rtrs_srv_slot *slot);
@@ -517,6 +553,20 @@ void rtrs_srv_req_drop_queued(struct rtrs_srv_req *req);
 void rtrs_srv_slot_start_next(struct rtrs_srv_slot *slot);
 int rtrs_srv_slots_init(void);
 void rtrs_srv_slots_exit(void);
+
+/* private.c: what a slot keeps out of the client's reach */
+bool rtrs_srv_req_grow_copy(struct rtrs_srv_req *req, u32 len);
+void *rtrs_srv_req_get_usr_page(struct rtrs_srv_req *req);
+void rtrs_srv_req_free_private(struct rtrs_srv_req *req);
+
+/* chunks.c: chunks that come and go */
+void rtrs_srv_chunks_init(struct rtrs_srv_path *path);
+int rtrs_srv_chunks_create(struct rtrs_srv_path *path);
+int rtrs_srv_chunks_register(struct rtrs_srv_path *path, u32 first);
+void rtrs_srv_chunks_open(struct rtrs_srv_path *path, u32 first);
+void rtrs_srv_chunks_want(struct rtrs_srv_path *path, u32 nr);
+void rtrs_srv_chunks_stop(struct rtrs_srv_path *path);
+void rtrs_srv_chunks_exit(struct rtrs_srv_path *path);
 
 /* io.c: requests and responses */
 int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path);

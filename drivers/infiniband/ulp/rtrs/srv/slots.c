@@ -57,7 +57,7 @@ static struct rtrs_srv_req *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
  * @req: the path's request of the slot; the caller has a reference of the path's ops_ref for it
  *
  * Context: any. Return: 0: the request is the caller's; -EBUSY if the slot's last request on
- * this path is not answered yet; -ESHUTDOWN if the path is being closed.
+ * this path is not answered yet; -ENOBUFS if it has no chunk there; -ESHUTDOWN if the path is being closed.
  */
 int rtrs_srv_req_claim(struct rtrs_srv_req *req)
 {
@@ -70,12 +70,59 @@ int rtrs_srv_req_claim(struct rtrs_srv_req *req)
 		ret = -ESHUTDOWN;
 	} else if (req->state != RTRS_SRV_REQ_IDLE) {
 		ret = -EBUSY;
+	} else if (unlikely(!req->chunk)) {
+		ret = -ENOBUFS;
 	} else {
 		req->state = RTRS_SRV_REQ_CLAIMED;
 		list_add_tail(&req->slot_entry, &slot->reqs);
 	}
 	spin_unlock_irqrestore(&slot->lock, flags);
 	return ret;
+}
+
+/**
+ * rtrs_srv_req_open() - give a slot of a path a chunk: requests may come
+ * @req: the path's request of the slot, which has none
+ * @chunk: the chunk
+ * @dma: its DMA address
+ * @mr: its region if it has one of its own, else NULL
+ *
+ * Context: any.
+ */
+void rtrs_srv_req_open(struct rtrs_srv_req *req, void *chunk, u64 dma, struct rtrs_mr *mr)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	unsigned long flags;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	req->chunk_dma = dma;
+	req->mr = mr;
+	/* PAIRS: rtrs_srv_io_copy_list() */
+	smp_store_release(&req->chunk, chunk);
+	spin_unlock_irqrestore(&slot->lock, flags);
+}
+
+/**
+ * rtrs_srv_req_close() - take the chunk of an idle slot away: no request may come
+ * @req: the path's request of the slot
+ *
+ * Where the chunk is, and its region, is known until the next rtrs_srv_req_open().
+ *
+ * Context: any.
+ * Return: false if the slot has a request of this path.
+ */
+bool rtrs_srv_req_close(struct rtrs_srv_req *req)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	idle = req->state == RTRS_SRV_REQ_IDLE;
+	if (idle)
+		WRITE_ONCE(req->chunk, NULL);
+	spin_unlock_irqrestore(&slot->lock, flags);
+	return idle;
 }
 
 /**

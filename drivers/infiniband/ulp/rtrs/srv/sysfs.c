@@ -58,6 +58,12 @@ static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr, 
 }
 static struct kobj_attribute rtrs_srv_attr_dst_addr = __ATTR_RO(dst_addr);
 
+static ssize_t chunks_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(rtrs_srv_kobj_to_path(kobj)->chunks.open));
+}
+static struct kobj_attribute rtrs_srv_attr_chunks = __ATTR_RO(chunks);
+
 static ssize_t disconnect_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "Usage: echo 1 > %s\n", attr->attr.name);
@@ -91,6 +97,7 @@ static struct attribute *rtrs_srv_path_attrs[] = {
 	&rtrs_srv_attr_hca_port.attr,
 	&rtrs_srv_attr_src_addr.attr,
 	&rtrs_srv_attr_dst_addr.attr,
+	&rtrs_srv_attr_chunks.attr,
 	&rtrs_srv_attr_disconnect.attr,
 	NULL
 };

@@ -281,6 +281,8 @@ static void rtrs_imm_type__of_each(struct kunit *test)
 			(u32)RTRS_IMM_IO_RSP_W_INV);
 	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_hb(false)), (u32)RTRS_IMM_HB_MSG);
 	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_hb(true)), (u32)RTRS_IMM_HB_ACK);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(512, false)), (u32)RTRS_IMM_CHUNKS_WANT);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(512, true)), (u32)RTRS_IMM_CHUNKS);
 	for (type = 0; type < 16; type++) {
 		KUNIT_EXPECT_EQ(test, rtrs_imm_type(type << 28), type);
 		KUNIT_EXPECT_EQ(test, rtrs_imm_type(type << 28 | 0x0fffffff), type);
@@ -297,6 +299,8 @@ static void rtrs_imm_type__wrong_arguments_keep_it(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_req(a, b, i)), 0U);
 		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(a, (int)b, false)), 1U);
 		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(a, (int)b, true)), 2U);
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(a, false)), 3U);
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(a, true)), 4U);
 	}
 }
 

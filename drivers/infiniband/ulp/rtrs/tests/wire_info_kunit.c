@@ -204,8 +204,9 @@ static void rtrs_wire_get_info_rsp__table(struct kunit *test)
 	for (i = 0; i < c->sg_cnt; i++)
 		rtrs_wire_put_desc(&msg->desc[i], c->desc[i].addr, case_rkey(i), c->desc[i].len);
 
-	KUNIT_ASSERT_EQ(test, rtrs_wire_get_info_rsp(msg, size, c->queue_depth, c->chunk_size,
-						     rbufs), c->ret);
+	KUNIT_ASSERT_EQ(test, rtrs_wire_get_info_rsp(msg, size, c->queue_depth, c->queue_depth,
+						     c->chunk_size, rbufs),
+			c->ret ? c->ret : (int)c->queue_depth);
 	if (!c->ret)
 		check_rbufs(test, c, rbufs);
 }
@@ -215,18 +216,18 @@ static void rtrs_wire_get_info_rsp__type_and_length(struct kunit *test)
 	u8 msg[24] = { 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0x20, 0, 0 };
 	struct rtrs_rbuf rbuf;
 
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 8192, &rbuf), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 1, 8192, &rbuf), 1);
 	KUNIT_EXPECT_EQ(test, rbuf.addr, 0x10000ULL);
 	KUNIT_EXPECT_EQ(test, rbuf.rkey, 7U);
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 25, 1, 8192, &rbuf), 0);
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 23, 1, 8192, &rbuf), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 25, 1, 1, 8192, &rbuf), 1);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 23, 1, 1, 8192, &rbuf), -EINVAL);
 	msg[4] = msg[5] = msg[6] = msg[7] = 0xff;
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 8192, &rbuf), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 1, 8192, &rbuf), 1);
 	msg[0] = 0;
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 8192, &rbuf), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 1, 8192, &rbuf), -EINVAL);
 	msg[0] = 1;
 	msg[1] = 1;
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 8192, &rbuf), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, 24, 1, 1, 8192, &rbuf), -EINVAL);
 }
 
 /* The largest answer there is, one descriptor each for 65535 slots. */
@@ -244,8 +245,8 @@ static void rtrs_wire_get_info_rsp__largest(struct kunit *test)
 	rtrs_wire_put_info_rsp(msg, qd);
 	for (i = 0; i < qd; i++)
 		rtrs_wire_put_desc(&msg->desc[i], (u64)i << 20, i, 4096);
-	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, size - 1, qd, 4096, rbufs), -EINVAL);
-	KUNIT_ASSERT_EQ(test, rtrs_wire_get_info_rsp(msg, size, qd, 4096, rbufs), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_wire_get_info_rsp(msg, size - 1, qd, qd, 4096, rbufs), -EINVAL);
+	KUNIT_ASSERT_EQ(test, rtrs_wire_get_info_rsp(msg, size, qd, qd, 4096, rbufs), (int)qd);
 	for (i = 0; i < qd; i++) {
 		KUNIT_ASSERT_EQ(test, rbufs[i].addr, (u64)i << 20);
 		KUNIT_ASSERT_EQ(test, rbufs[i].rkey, i);

@@ -108,10 +108,13 @@ static int decode_info_rsp(struct kunit *test, const void *buf, size_t len)
 	int i, ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, rbufs);
-	ret = rtrs_wire_get_info_rsp(buf, len, QD, CHUNK, rbufs);
-	for (i = 0; !ret && i < QD; i++)
+	ret = rtrs_wire_get_info_rsp(buf, len, QD, QD, CHUNK, rbufs);
+	if (ret < 0)
+		return ret;
+	KUNIT_EXPECT_EQ(test, ret, QD);
+	for (i = 0; i < QD; i++)
 		KUNIT_EXPECT_LE(test, rbufs[i].addr, U64_MAX - CHUNK);
-	return ret;
+	return 0;
 }
 
 static int decode_io_hdr(struct kunit *test, const void *buf, size_t len)
@@ -298,7 +301,8 @@ static const struct patch_case patch_cases[] = {
 	REQ("4097 connections", -ECONNRESET, 8, 0x01, 0x10),
 	REQ("65535 connections", -ECONNRESET, 8, 0xff, 0xff),
 	REQ("all flags", 0, 44, 0xff),
-	REQ("reserved bytes", 0, 48, 1, 2, 3, 4, 5, 6, 7, 8),
+	REQ("chunks without the extension", 0, 48, 1, 2, 3, 4),
+	REQ("reserved bytes", 0, 52, 1, 2, 3, 4),
 	RSP("magic", -ECONNRESET, 0, 0xbc),
 	RSP("newer minor version", 0, 2, 0x01),
 	RSP("newer major version", -ECONNRESET, 3, 0x03),
@@ -316,7 +320,9 @@ static const struct patch_case patch_cases[] = {
 	INFO("slash after the end", 0, 8, '/', '.'),
 	INFO("shortest name", 0, 3, 0),
 	INFO("bytes above 127", 0, 2, 0xc3, 0xa4),
-	INFO("reserved bytes", 0, 264, 1, 2, 3, 4, 5, 6, 7, 8),
+	INFO("reserved bytes", 0, 257, 1, 2, 3),
+	INFO("key of the table", 0, 260, 1, 2, 3, 4),
+	INFO("address of the table", 0, 264, 1, 2, 3, 4, 5, 6, 7, 8),
 	WRITE_HDR("type 0", -EPROTO, 0, 0x00),
 	WRITE_HDR("type 1", -EPROTO, 0, 0x01),
 	WRITE_HDR("type 4", -EPROTO, 0, 0x04),

@@ -48,6 +48,37 @@ TRACE_EVENT(rtrs_clt_fence,
 	TP_printk("path %s: fence of number %u %s", __entry->path, __entry->id, __entry->step)
 );
 
+DECLARE_EVENT_CLASS(rtrs_chunks,
+	TP_PROTO(const char *path, u32 was, u32 now, u32 wanted),
+	TP_ARGS(path, was, now, wanted),
+	TP_STRUCT__entry(
+		__array(char, path, 128)
+		__field(u32, was)
+		__field(u32, now)
+		__field(u32, wanted)
+	),
+	TP_fast_assign(
+		strscpy(__entry->path, path, sizeof(__entry->path));
+		__entry->was = was;
+		__entry->now = now;
+		__entry->wanted = wanted;
+	),
+	TP_printk("path %s: %u chunks, before %u, wanted %u", __entry->path, __entry->now, __entry->was,
+		  __entry->wanted)
+);
+
+/* The server has made chunks, or taken some back. */
+DEFINE_EVENT(rtrs_chunks, rtrs_srv_chunks,
+	TP_PROTO(const char *path, u32 was, u32 now, u32 wanted),
+	TP_ARGS(path, was, now, wanted)
+);
+
+/* The client has heard of it. */
+DEFINE_EVENT(rtrs_chunks, rtrs_clt_chunks,
+	TP_PROTO(const char *path, u32 was, u32 now, u32 wanted),
+	TP_ARGS(path, was, now, wanted)
+);
+
 /* What a lost path owed was sent again, or failed; the gap is that of the oldest sent again. */
 TRACE_EVENT(rtrs_clt_failover,
 	TP_PROTO(const char *path, unsigned int moved, unsigned int failed, unsigned int gap_ms),
