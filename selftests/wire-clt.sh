@@ -65,7 +65,7 @@ clt_exchange() {
 	clt_info=$(peer wait "${path}0" 10000)
 	is "$clt_info" "recv op=send len=* data=0100*" || return 1
 	clt_info=${clt_info#*data=}
-	clt_chunks "$path"
+	clt_chunks "$path" || return 1
 	peer recv "${path}0" 64 8
 	while [ $cid -lt "$nr" ]; do
 		peer recv "$path$cid" 64 8
@@ -73,12 +73,20 @@ clt_exchange() {
 	done
 }
 
-# clt_chunks <path>: from clt_info, into variables <path>_addr_<slot> and <path>_key_<slot>
+# clt_chunks <path>: from clt_info, for all slots, or with extension CREDITS for $CLT_CHUNKS of them
+CLT_CHUNKS=''
 clt_chunks() {
-	local slot=0 nr at=8 desc rest addr key len
-	nr=$(le_at "$clt_info" 2 2)
-	while [ "$nr" -gt 0 ]; do
-		desc=$(hex_at "$clt_info" $at 16)
+	clt_learn "$1" 0 "${clt_info#????????????????}"
+	is "$clt_slots" "${CLT_CHUNKS:-$SRV_QD}" && is $((8 + 16 * $(le_at "$clt_info" 2 2))) "$(hex_len "$clt_info")"
+}
+
+# clt_learn <path> <first slot> <descriptors>: into variables <path>_addr_<slot> and <path>_key_<slot>; $clt_slots is
+# the number of the slot behind the last one
+clt_learn() {
+	local slot="$2" left="$3" desc rest addr key len
+	while [ ${#left} -ge 32 ]; do
+		rest=${left#????????????????????????????????}
+		desc=${left%"$rest"} left=$rest
 		rest=${desc#????????????????}
 		swap "${desc%"$rest"}"
 		addr=$swapped
@@ -92,9 +100,8 @@ clt_chunks() {
 			[ "$len" -lt $SRV_CHUNK ] || addr=$(addr_add "$addr" $SRV_CHUNK)
 			slot=$((slot + 1))
 		done
-		at=$((at + 16)) nr=$((nr - 1))
 	done
-	[ $slot -eq $SRV_QD ] || abort "INFO_RSP covers $slot chunks"
+	clt_slots=$slot
 }
 
 # clt_put <con> <slot> <offset> <hex> <offset for the immediate>: write into a chunk and say so

@@ -167,8 +167,9 @@ psrv_info() {
 }
 
 # psrv_chunks <path>: a buffer for each slot; $chunk_descs describes them. With PSRV_ONE=y it is one
-# for all, in one descriptor, and its key stays.
-PSRV_ONE=''
+# for all, in one descriptor, and its key stays; with PSRV_HAS=asked that describes as many of them as the
+# request in $conn_req asks for (extension CREDITS), with a number so many.
+PSRV_ONE='' PSRV_HAS=''
 psrv_chunks() {
 	local slot=0 len=$PSRV_CHUNK
 	[ -z "$PSRV_ONE" ] || len=$((PSRV_QD * PSRV_CHUNK))
@@ -176,11 +177,25 @@ psrv_chunks() {
 	while [ $slot -lt $PSRV_QD ]; do
 		if [ $slot -eq 0 ] || [ -z "$PSRV_ONE" ]; then
 			buf_set "$(peer buf mem$slot "${1}0" $len)" || return 1
+			mem_addr=$buf_addr
 			chunk_descs=$chunk_descs$(desc "$buf_addr" "$buf_key" $len)
 		fi
 		eval "chunk_key_$slot=$buf_key"
 		slot=$((slot + 1))
 	done
+	[ -z "$PSRV_HAS" ] || chunk_descs=$(chunk_desc 0 $(psrv_has))
+}
+
+# psrv_has: so many chunks are told of at first
+psrv_has() {
+	local nr=$PSRV_HAS
+	[ "$nr" != asked ] || nr=$(le_at "$conn_req" 48 4)
+	echo $((nr < PSRV_QD ? nr : PSRV_QD))
+}
+
+# chunk_desc <first> <number>: one for all of them, which are in one buffer
+chunk_desc() {
+	desc "$(addr_add "$mem_addr" $(($1 * PSRV_CHUNK)))" "$chunk_key_0" $(($2 * PSRV_CHUNK))
 }
 
 # chunk_at <slot> <offset>: buffer, and offset in it

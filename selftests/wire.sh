@@ -112,7 +112,7 @@ hex_len() {
 # conn_req [<field>=<number>...]: connection request
 conn_req() {
 	local cma=0 ip=0 magic=0x1bbd version=0x0200 cid=0 cid_num=2 recon=1 path=1 sess=1
-	local flags=1 ext=0 features=0 reserved=0
+	local flags=1 ext=0 features=0 chunks=0 reserved=0
 	[ $# -eq 0 ] || local "$@"
 	printf '%02x%02x' "$cma" "$ip"
 	le16 "$magic"
@@ -122,7 +122,8 @@ conn_req() {
 	le16 "$recon"
 	printf '%032x%032x%02x%02x' "$path" "$sess" "$flags" "$ext"
 	le16 "$features"
-	printf '%016x' "$reserved"
+	le32 "$chunks"
+	le32 "$reserved"
 }
 
 # conn_rsp [<field>=<number>...]: accept; a reject with errno= and all others 0
@@ -148,11 +149,20 @@ conn_reject() {
 	conn_rsp errno="$1" qd=0 io=0 hdr=0
 }
 
-# info_req <name> [<type>]
+# info_req <name> [<type>]; with $info_table, key and address of a table (extension CREDITS)
+info_table=''
 info_req() {
+	local table="$info_table"
 	le16 "${2:-0}"
 	text "$1"
-	bytes $((270 - ${#1}))
+	bytes $((270 - ${#1} - ${#table} / 2))
+	printf %s "$table"
+}
+
+# table_of <16 digits of the address> <rkey>: for $info_table
+table_of() {
+	le32 "$2"
+	swab "$1"
 }
 
 # desc <16 digits of the address> <rkey> <length>

@@ -154,21 +154,29 @@ class Scale:
                 guest.sh("scale_unmap 1 1")
 
     def memory(self, contender):
-        """What one more session, and one more path, needs with default settings, both ends together."""
-        with self.guest(contender, "memory", MEMORY_PATHS, "", smp=MEMORY_PROCESSORS,
-                   mem="2048M") as guest:
-            sessions, paths = {}, {}
-            for number in range(1, MEMORY_SESSIONS + 1):
-                guest.map(number, number, 1)
-                sessions[number] = guest.used()
-            guest.sh(f"scale_unmap 1 {MEMORY_SESSIONS}")
-            for number in range(1, MEMORY_PATHS + 1):
-                guest.map(1, 1, number)
-                paths[number] = guest.used()
-                guest.sh("scale_unmap 1 1")
-            for what, have in (("session", sessions), ("path", paths)):
-                self.row("memory", contender, f"another {what}",
-                         **{key: round(slope(sorted(have), have, key), 1) for key in USED})
+        """What one more session, and one more path, needs with default settings, both ends together; before it has
+        carried anything, and when it has had as many requests at a time as it can have."""
+        for state in ("idle", "full"):
+            # Each in a VM of its own: what one leaves behind, a pool of queues for one, the other would not need.
+            with self.guest(contender, f"memory-{state}", MEMORY_PATHS, "", smp=MEMORY_PROCESSORS, mem="2048M") as guest:
+                sessions, paths = {}, {}
+                for number in range(1, MEMORY_SESSIONS + 1):
+                    guest.map(number, number, 1)
+                    sessions[number] = self.used(guest, state, number)
+                guest.sh(f"scale_unmap 1 {MEMORY_SESSIONS}")
+                for number in range(1, MEMORY_PATHS + 1):
+                    guest.map(1, 1, number)
+                    paths[number] = self.used(guest, state, 1)
+                    guest.sh("scale_unmap 1 1")
+                for what, have in (("session", sessions), ("path", paths)):
+                    self.row("memory", contender, f"another {what}", load=state,
+                             **{key: round(slope(sorted(have), have, key), 1) for key in USED})
+
+    @staticmethod
+    def used(guest, state, sessions):
+        if state == "full":
+            guest.sh(f"scale_fill {sessions}")
+        return guest.used()
 
     def go(self):
         for part in self.options.parts:

@@ -61,6 +61,29 @@ scale_load() {
 	bench_fio --filename="$files" --bs=4k --number_ios="$ios" "$@"
 }
 
+# scale_is_full <session>: all its slots are open; mainline's always are
+scale_is_full() {
+	[ ! -e "$CLT_CLASS/$1/open_slots" ] || attr_is "$CLT_CLASS/$1/open_slots" 512
+}
+
+# scale_fill <sessions>: each of them has had all its slots in use
+scale_fill() {
+	local n dev tries
+	for n in $(seq 1 "$1"); do
+		dev=$(mapped_node "s$n" "/dev/ram$((n - 1))") || return 1
+		tries=0
+		while fio --name=fill --filename="$dev" --direct=1 --ioengine=libaio --numjobs=4 --iodepth=256 --rw=randread \
+			--bs=4k --number_ios=1024 --size=1M --io_size=1G --output-format=terse >/dev/null &&
+			! scale_is_full "s$n"; do
+			tries=$((tries + 1))
+			[ $tries -lt 20 ] || return 1
+		done
+	done
+	for n in $(seq 1 "$1"); do
+		scale_is_full "s$n" || return 1
+	done
+}
+
 # scale_used: kB of memory in use, kB of these in slabs, then how many there are of each kind of verbs object
 scale_used() {
 	mem_used

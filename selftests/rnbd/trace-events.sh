@@ -74,14 +74,14 @@ LIFE='rtrs_clt_req_send rtrs_srv_req_recv rtrs_srv_req_submit rtrs_srv_req_done 
 GATHER=/sys/module/rtrs_client/parameters/gather_writes
 
 requires fio
-ktap_plan 38
+ktap_plan 42
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=32 max_chunk_size=262144"
 rtrs_load
 back=$(backing_null 16) || abort "no backing device"
 [ -d $TRACE/events/rtrs ] && [ -d $TRACE/events/rnbd_srv ] || skip_all "needs CONFIG_EVENT_TRACING"
 defer "rm -f /tmp/events.*"
-check_eq "there are 20 tracepoints" "$(events | wc -l)" 20
+check_eq "there are 22 tracepoints" "$(events | wc -l)" 22
 
 # A name of one character, and the longest one that fits beside the device's.
 long=$(head -c $((254 - ${#back})) /dev/zero | tr '\0' n)
@@ -94,7 +94,8 @@ defer trace_off
 must sysfs_write $GATHER N
 dev=$(map_device x "$back") || abort "cannot map"
 must sysfs_write $GATHER Y
-must fio_verify "$dev" --size=1M
+# More at a time than there are slots from the start.
+must fio_verify "$dev" --size=1M --iodepth=64
 # Too much to be copied: the server registers chunks again.
 must dd if=/dev/zero of="$dev" bs=252k count=60 oflag=direct status=none
 must dd if="$dev" of=/dev/null bs=252k count=60 iflag=direct status=none
@@ -123,6 +124,10 @@ id='dev=[0-9]+'
 check "a path's steps: names of side, path, states" says_only rtrs_path_step \
 	'(client|server) path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: [a-z-]+, [a-z-]+ -> [a-z-]+'
 check "those of a path to the end" says rtrs_path_step "client path $(path_pair 1): .*"
+check "its chunks, at the server" says_only rtrs_srv_chunks \
+	'path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: 32 chunks, before 16, wanted 32'
+check "and as the client hears of them" says_only rtrs_clt_chunks \
+	'path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: 32 chunks, before 16, wanted 32'
 check "its fence: asked over one path, answered for another" says_only rtrs_clt_fence \
 	'path ip:[0-9a-f.:]+@ip:[0-9a-f.:]+: fence of number [0-9]+ (asked|answered)'
 check "its failover" says_only rtrs_clt_failover \

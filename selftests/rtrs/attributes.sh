@@ -117,7 +117,7 @@ timing() {
 		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
 }
 
-ktap_plan 90
+ktap_plan 93
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -129,8 +129,11 @@ srv=$SRV_CLASS/test/paths/$(path_pair 1)
 must fio_verify "$dev" --size=1M
 
 # The session of the client.
-check "session: entries" only $SESS add_path max_reconnect_attempts mpath_policy paths stats $TIMINGS
+check "session: entries" only $SESS add_path max_reconnect_attempts mpath_policy open_slots paths stats \
+	$TIMINGS
 check "session: modes" modes $SESS 644 add_path max_reconnect_attempts mpath_policy $TIMINGS
+check "session: open_slots: mode" modes $SESS 444 open_slots
+check "open_slots: few, of a new session" shows $SESS/open_slots 16
 check "mpath_policy: default" shows $SESS/mpath_policy "min-inflight (MI: 1)"
 check "mpath_policy: round-robin" policies "round-robin (RR: 0)" 0 rr RR Rr round-robin ROUND-ROBIN
 check "mpath_policy: min-inflight" policies "min-inflight (MI: 1)" 1 mi MI min-inflight Min-Inflight
@@ -202,8 +205,9 @@ stats_files $SESS/stats test $both
 
 # The server.
 check "server: entries of a session" only $SRV_CLASS/test paths
-check "server: entries of a path" only "$srv" disconnect dst_addr hca_name hca_port src_addr stats
-check "server: modes" modes "$srv" 444 dst_addr hca_name hca_port src_addr
+check "server: entries of a path" only "$srv" chunks disconnect dst_addr hca_name hca_port src_addr stats
+check "server: modes" modes "$srv" 444 chunks dst_addr hca_name hca_port src_addr
+check "server: chunks: one for each of those slots" shows "$srv/chunks" 16
 check "server: src_addr is the client's" shows "$srv/src_addr" "$(path_pair 1 | cut -d @ -f 1)"
 check "server: dst_addr is its own" shows "$srv/dst_addr" "$(path_pair 1 | cut -d @ -f 2)"
 check "server: hca" [ -d "/sys/class/infiniband/$(cat "$srv/hca_name")/ports/$(cat "$srv/hca_port")" ]

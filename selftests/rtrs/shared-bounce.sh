@@ -10,10 +10,12 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# reads <device> <depth> <shortest>-<longest>: so many at a time
+# reads <device> <depth> <shortest>-<longest> [<fio option>...]: so many at a time
 reads() {
-	fio --name=reads --filename="$1" --direct=1 --ioengine=libaio --iodepth="$2" --rw=randread --bsrange="$3" \
-		--blockalign=4k --size=16M --output=/tmp/fio.out || {
+	local dev="$1" depth="$2" range="$3"
+	shift 3
+	fio --name=reads --filename="$dev" --direct=1 --ioengine=libaio --iodepth="$depth" --rw=randread \
+		--bsrange="$range" --blockalign=4k --size=16M --output=/tmp/fio.out "$@" || {
 		cat /tmp/fio.out
 		return 1
 	}
@@ -51,6 +53,13 @@ stays_small() {
 	registers "$dev" 64 64k-124k some && fault_fired rtrs-client/alloc_bounce && path_is test 1 connected
 }
 
+# many_slots: what these have registered for themselves is registered
+many_slots() {
+	until [ "$(cat $CLT_CLASS/test/open_slots)" -ge 256 ]; do
+		reads "$slow" 300 4k-4k --io_size=4M || return 1
+	done
+}
+
 ktap_plan 12
 requires fio
 modprobe -n -q rnbd-client || skip_all "needs the modules"
@@ -67,6 +76,7 @@ dev=$(map_device test "$back") || abort "not mapped"
 slow=$(map_device test "$slow_back") || abort "slow one not mapped"
 must wait_for 20 sess_paths_are test 2
 must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
+must many_slots
 check "what was written is read" fio_verify "$dev" --size=16M --bsrange=512-124k --blockalign=512
 check "one at a time" registers "$dev" 1 64k-124k none
 check "few from the start, and no memory for more" alone 1 stays_small

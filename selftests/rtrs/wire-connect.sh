@@ -100,7 +100,7 @@ bad "cid 65535" -104 cid_num=2 cid=65535
 good "recon_cnt 0" recon=0
 good "recon_cnt 65535" recon=65535
 good "flags with unknown bits" flags=0xff
-good "reserved bytes set" reserved=0x7fffffffffffffff
+good "reserved bytes set" chunks=0xffffffff reserved=0xffffffff
 good "cma_version set" cma=0x11
 
 # The session: first_conn (2.5).
