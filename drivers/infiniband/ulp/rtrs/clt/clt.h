@@ -4,8 +4,8 @@
  *
  * Lock letters used below: I fixed after set-up; S path state_lock; M path mutex, held by whoever
  * connects or tears down; P session paths_mutex, readers may use RCU; E session ev_mutex; A atomic;
- * N path name_mutex; L session slots.lock; O whoever owns the request (see io.c); C fixed while the path is connected, changed under M only
- * when no request can be submitted to the path.
+ * N path name_mutex; L session slots.lock; O whoever owns the request (see io.c); C fixed while the path is
+ * connected, changed under M only when no request can be submitted to the path.
  *
  * Lock order: Documentation/locking.rst.
  */

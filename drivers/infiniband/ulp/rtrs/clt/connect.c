@@ -641,8 +641,9 @@ static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
  * rtrs_clt_path_work() - do what the path's state asks for
  * @work: the path's dwork
  *
- * The one place that connects and tears down, and in between changes how many slots the path has.  All that it waits for is bounded, but for a server that has
- * not finished a lost path's requests while another path is connected (fence.c).
+ * The one place that connects and tears down, and in between changes how many slots the path has.  All that it waits
+ * for is bounded, but for a server that has not finished a lost path's requests while another path is connected
+ * (fence.c).
  *
  * Context: process, workqueue rtrs-client; takes the path mutex.  No allocation here recurses into
  * writeback, which may be waiting for this very path.

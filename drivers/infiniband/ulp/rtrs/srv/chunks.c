@@ -34,9 +34,9 @@
 /* Registrations posted at a time, if the send queue has room for them. */
 #define RTRS_SRV_REG_BATCH	64
 
-static void rtrs_srv_chunks_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+/* What rtrs_srv_chunks_post() waits for. */
+static void rtrs_srv_chunks_posted(struct rtrs_srv_path *path, const struct ib_wc *wc, const char *what)
 {
-	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path, chunks.reg_cqe);
 	struct rtrs_conn *conn = rtrs_conn_from_wc(wc);
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
@@ -45,10 +45,21 @@ static void rtrs_srv_chunks_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 		complete(&path->chunks.posted);
 		return;
 	}
-	/* Each WR of the batch brings one of these; nothing is posted after. */
-	rtrs_srv_path_wc_failed(path, "registration of chunks", wc);
+	/* Each WR of a batch brings one of these; nothing is posted after. */
+	rtrs_srv_path_wc_failed(path, what, wc);
 	WRITE_ONCE(path->chunks.failed, true);
 	complete_all(&path->chunks.posted);
+}
+
+static void rtrs_srv_chunks_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	rtrs_srv_chunks_posted(container_of(wc->wr_cqe, struct rtrs_srv_path, chunks.reg_cqe), wc,
+			       "registration of chunks");
+}
+
+static void rtrs_srv_chunks_flushed(struct ib_cq *cq, struct ib_wc *wc)
+{
+	rtrs_srv_chunks_posted(container_of(wc->wr_cqe, struct rtrs_srv_path, chunks.flush_cqe), wc, "send");
 }
 
 /*
@@ -159,21 +170,6 @@ static int rtrs_srv_chunks_grow(struct rtrs_srv_path *path, u32 nr)
 	}
 	rtrs_srv_chunks_open(path, was);
 	return 0;
-}
-
-static void rtrs_srv_chunks_flushed(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path, chunks.flush_cqe);
-	struct rtrs_conn *conn = rtrs_conn_from_wc(wc);
-
-	if (wc->status == IB_WC_SUCCESS) {
-		rtrs_conn_send_completed(conn);
-		rtrs_srv_io_kick(container_of(conn, struct rtrs_srv_conn, conn));
-	} else {
-		rtrs_srv_path_wc_failed(path, "send", wc);
-		WRITE_ONCE(path->chunks.failed, true);
-	}
-	complete(&path->chunks.posted);
 }
 
 /* Wait until all that was posted before is acknowledged: no adapter reads chunks of it again. */
@@ -307,19 +303,13 @@ static void rtrs_srv_chunks_work(struct work_struct *work)
  */
 void rtrs_srv_chunks_want(struct rtrs_srv_path *path, u32 nr)
 {
-	unsigned long flags;
-
 	if (!nr || nr > path->geo->queue_depth) {
 		rtrs_srv_path_fail(path, "client wants %u chunks, allowed are 1 to %u", nr, path->geo->queue_depth);
 		return;
 	}
 	WRITE_ONCE(path->chunks.wanted, nr);
-	/* After the step to CLOSING the work is never queued again. */
-	spin_lock_irqsave(&path->lock, flags);
-	if (path->_state == RTRS_SRV_PATH_CONNECTED)
-		/* It waits for completion handlers, and these may wait for the ULP. */
-		queue_work(path->ctx->close_wq, &path->chunks.work);
-	spin_unlock_irqrestore(&path->lock, flags);
+	/* It waits for completion handlers, and these may wait for the ULP. */
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->close_wq, &path->chunks.work);
 }
 
 /**

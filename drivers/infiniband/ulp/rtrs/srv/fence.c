@@ -72,15 +72,9 @@ static void rtrs_srv_fence_work(struct work_struct *work)
 	spin_unlock_irq(&fence->lock);
 }
 
-/* After the step to CLOSING the work is never queued again. */
 static void rtrs_srv_fence_start(struct rtrs_srv_path *path)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&path->lock, flags);
-	if (path->_state == RTRS_SRV_PATH_CONNECTED)
-		queue_work(path->ctx->wq, &path->fence.work);
-	spin_unlock_irqrestore(&path->lock, flags);
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->wq, &path->fence.work);
 }
 
 /**

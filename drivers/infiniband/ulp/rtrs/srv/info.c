@@ -216,7 +216,7 @@ static void rtrs_srv_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	path->info.req_len = wc->byte_len;
-	rtrs_srv_path_start_info(path);
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTING, path->ctx->wq, &path->info.work);
 }
 
 /**

@@ -384,21 +384,24 @@ bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_even
 }
 
 /**
- * rtrs_srv_path_start_info() - INFO_REQ came, have it handled
+ * rtrs_srv_path_queue() - have a work of a path done, while it is in a state
  * @path: the path
+ * @state: the state; nothing happens in another one
+ * @wq: where to
+ * @work: the work
  *
- * Nothing happens if the path is being closed: after the step to CLOSING the info work is never
- * queued again, so the close work has to wait for it only once.
+ * After the step to CLOSING the work is never queued again, so the close work has to wait for it only once.
  *
  * Context: any.
  */
-void rtrs_srv_path_start_info(struct rtrs_srv_path *path)
+void rtrs_srv_path_queue(struct rtrs_srv_path *path, enum rtrs_srv_path_state state, struct workqueue_struct *wq,
+			 struct work_struct *work)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&path->lock, flags);
-	if (path->_state == RTRS_SRV_PATH_CONNECTING)
-		queue_work(path->ctx->wq, &path->info.work);
+	if (path->_state == state)
+		queue_work(wq, work);
 	spin_unlock_irqrestore(&path->lock, flags);
 }
 

@@ -222,7 +222,7 @@ struct rtrs_srv_info {
  * @table_rkey: C. its key, likewise
  * @reg_cqe: completion of registrations
  * @flush_cqe: completion of what is posted behind all else
- * @posted: completed for each of them, for good if a registration failed
+ * @posted: completed for each of them, for good if one failed
  * @failed: one of them failed
  */
 struct rtrs_srv_chunks {
@@ -512,7 +512,8 @@ bool rtrs_srv_path_event(struct rtrs_srv_path *path, enum rtrs_srv_path_event ev
 __printf(3, 4)
 bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_event event,
 			     const char *fmt, ...);
-void rtrs_srv_path_start_info(struct rtrs_srv_path *path);
+void rtrs_srv_path_queue(struct rtrs_srv_path *path, enum rtrs_srv_path_state state, struct workqueue_struct *wq,
+			 struct work_struct *work);
 void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
 			     const struct ib_wc *wc);
 
