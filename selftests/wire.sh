@@ -249,6 +249,14 @@ all_sent() {
 	is "$(peer sent "$1" 10000)" sent
 }
 
+# closed_by <path> <what the other side says> <command>...: it closes the path
+closed_by() {
+	local path="$1" text="$2"
+	shift 2
+	kmsg_mark
+	"$@" && are_closed "${path}0" "${path}1" && wait_for 5 kmsg_has "$text"
+}
+
 # are_closed <con>...: the other side disconnects them and says nothing before
 are_closed() {
 	local con

@@ -227,19 +227,11 @@ restart() {
 	must map
 }
 
-# lost_by <message> <command>...
-lost_by() {
-	local text="$1"
-	shift
-	kmsg_mark
-	"$@" && are_closed w0 w1 && wait_for 5 kmsg_has "$text"
-}
-
 # breaks <name> <message> <command>...: the path is lost
 breaks() {
 	local name="$1"
 	shift
-	check_here "$name: the path is lost" lost_by "$@"
+	check_here "$name: the path is lost" closed_by w "$@"
 	must unmap_device "$psrv_dev" force
 	psrv_gone w
 	must map
@@ -429,7 +421,7 @@ must map
 hostile
 
 # Lost.
-check_here "lost after it has asked" lost_by 'reading the keys' answers 32
+check_here "lost after it has asked" closed_by w 'reading the keys' answers 32
 must io_ends 1
 check_here "back: asks for what it wanted, and has it" connects 32
 must psrv_unmap w

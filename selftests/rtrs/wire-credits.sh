@@ -97,20 +97,12 @@ begins() {
 	must leaves x
 }
 
-# breaks <what the server says> <command>...: the path is closed
-breaks() {
-	local text="$1"
-	shift
-	kmsg_mark
-	"$@" && are_closed x0 x1 && wait_for 5 kmsg_has "$text"
-}
-
 # closes <name> <what the server says> <command>...: path x, which has 32 chunks
 closes() {
 	local name="$1"
 	shift
 	must joins x 32 32
-	check_here "$srv_mode: $name: closed" breaks "$@"
+	check_here "$srv_mode: $name: closed" closed_by x "$@"
 	must leaves x
 }
 
