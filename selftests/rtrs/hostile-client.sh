@@ -4,7 +4,7 @@
 # A client that sends mutations of what is valid: connection requests, INFO_REQ, and
 # requests of all kinds with RNBD messages in them. Our server refuses or answers
 # them, says so within limits, and another session does not notice. The client is the scripted peer; every
-# second of its paths has the extensions of the wire.
+# second of its paths has the extensions of the wire, and asks for more and fewer chunks.
 #
 # RTRS_SEED=<seed> repeats a run; in a VM:
 #	selftests/vm/run --kver 6.12 --append rtrs.seed=<seed> selftests/rtrs/hostile-client.sh
@@ -26,18 +26,19 @@ req_0=$(conn_req cid=0)
 req_1=$(conn_req cid=1)
 req_alone=$(conn_req cid_num=1)
 req_tail_0=$(hex_at "$req_0" 44 12)
-req_tail_1=$(hex_at "$(conn_req ext=1 features=23)" 44 12)
+req_tail_1=$(hex_at "$(conn_req ext=1 features=87 chunks=$SRV_QD)" 44 12)
 req_0=$(hex_at "$req_0" 0 12)
 req_1=$(hex_at "$req_1" 0 12)
 req_alone=$(hex_at "$req_alone" 0 12)
 ids=10000000
 
-# request <offset of its header> <bytes> [<key>=<value>...]: a template of the set "req" for each slot
+# request <offset of its header> <bytes> [<key>=<value>...]: a template of the set "req" for each slot, or of
+# another set for so many of them
 request() {
 	local off="$1" data="$2" slot=0
 	shift 2
-	while [ $slot -lt $SRV_QD ]; do
-		template req write-imm key=$slot imm=$((slot << SRV_MEM_BITS | off)) data="$data" "$@"
+	while [ $slot -lt ${slots:-$SRV_QD} ]; do
+		template ${set:-req} write-imm key=$slot imm=$((slot << SRV_MEM_BITS | off)) data="$data" "$@"
 		slot=$((slot + 1))
 	done
 }
@@ -51,6 +52,20 @@ lists() {
 			hdr_read 32 0 "$(desc 0000000000000000 0 512)")"
 		slot=$((slot + 1))
 	done
+}
+
+# chunk_templates: other numbers of chunks, good ones but for the last, between requests in a slot that is never closed,
+# and a few in one that is: extension CREDITS
+chunk_templates() {
+	local set=chunks slots=1 req
+	template chunks write-imm imm=0x30000001 tameimm=0x00000004 weight=8
+	template chunks write-imm imm=0x30000002 tameimm=0x00000001 weight=8
+	template chunks write-imm imm=0x30000006 tameimm=0x00000007
+	req=$(rnbd_io 0 8 0x100 512)$(hdr_read 32 0 "$(desc 0000000000000000 0 512)")
+	request 544 "$req" raddr=512 desc=40:8 tame=0-32 weight=8
+	request 544 "$(bytes 512 5a)$(rnbd_io 0 8 0x101 512)$(hdr_write 32)" tame=512-544 weight=8
+	slots=2
+	request 544 "$req" raddr=512 desc=40:8
 }
 
 # Requests of device 0. Where there are data, their descriptor is key 8.
@@ -83,6 +98,8 @@ templates() {
 	template req write-imm imm=0xe0000000 tameimm=0x0fffffff
 	template req write-imm imm=0x80000000 tameimm=0x1fffffff weight=2
 	template req write-imm imm=0x10000000 tameimm=0x0fffffff weight=2
+	template req write-imm imm=0x30000000 tameimm=0x0fffffff
+	chunk_templates
 	template req write-imm imm=0xa0000000 tameimm=0x0fffffff weight=2
 }
 
@@ -91,6 +108,7 @@ forget_path() {
 	ask destroy x1 >/dev/null
 	ask destroy x0 >/dev/null
 	ask free b >/dev/null
+	ask free t >/dev/null
 }
 
 # con_up <con> <start of the request>
@@ -126,7 +144,8 @@ open_path() {
 	ids=$((ids + 1))
 	nr=$((ids % BAD_SESSIONS))
 	con_up x0 "$req_0" && con_up x1 "$req_1" && ask recv x0 1 $((8 + 16 * SRV_QD)) || return 1
-	eval "ask post x0 send data=\$info_$nr" && ask wait x0 10000 || return 1
+	ask buf t x0 4112 && buf_set "$answer" &&
+		eval "ask post x0 send data=\${info_$nr}$(table_of "$buf_addr" "$buf_key")" && ask wait x0 10000 || return 1
 	case $answer in
 	'recv op=send len='*data=0100*) ;;
 	*)
@@ -159,14 +178,50 @@ mutate_requests() {
 			return 1
 		}
 		conns=$((conns + 1))
-		# Both connections: con 0 hands requests to a worker, the others do not.
-		mutate x$((conns % 4 ? 1 : 0)) req "$next" count=$((count - arrived)) wild=30 tame=700 || return 1
+		# Both connections: con 0 hands requests to a worker, the others do not. Of each, paths with extensions
+		# and paths without: they take turns.
+		mutate x$((conns / 2 % 3 ? 1 : 0)) req "$next" count=$((count - arrived)) wild=30 tame=700 || return 1
 		load_runs || {
 			echo "the honest session has failed by number $next"
 			return 1
 		}
 	done
 	mutated="$arrived mutations arrived, $((next - first)) tried, over $conns connections"
+}
+
+# chunks_came_and_went: paths were given chunks, and lost some; in N mode the five of them are one region
+chunks_came_and_went() {
+	grep -o '[0-9]* chunks, before .*' $TRACE/trace >/tmp/chunks || return 1
+	awk -v "mode=$srv_mode" '
+		$1 < 1 || $1 > 5 { print "not possible: " $0; exit bad = 1 }
+		$1 < $4 + 0 { fewer++ }
+		$1 > $4 + 0 { more++ }
+		END {
+			if (!bad)
+				print NR " answers, " fewer + 0 " times fewer, " more + 0 " times more"
+			exit bad || (mode == "Y" ? !fewer || !more : fewer || more)
+		}' /tmp/chunks
+}
+
+# mutate_chunks: a path asks for another number of chunks all the time, and does not hear the answers
+mutate_chunks() {
+	local conns=0 bursts
+	next=$first arrived=0
+	while [ $conns -lt $((HOSTILE_CONNS / 4)) ]; do
+		# Of a path with the extensions.
+		ids=$((ids + ids % 2))
+		open_path_again || {
+			echo "no path after number $next"
+			return 1
+		}
+		conns=$((conns + 1)) bursts=0 mutate_end=open
+		# In bursts: of what it asks for in one, the server may see the last only.
+		while [ $mutate_end = open ] && [ $bursts -lt 30 ]; do
+			mutate x0 chunks "$next" count=5 wild=2 tame=700 && load_runs || return 1
+			bursts=$((bursts + 1))
+		done
+	done
+	chunks_came_and_went
 }
 
 # mutate_conn_reqs: each is accepted or rejected, none goes unanswered
@@ -209,6 +264,8 @@ mutate_infos() {
 suite() {
 	local before
 	rtrs_load
+	echo >$TRACE/trace
+	echo 1 >$TRACE/events/rtrs/rtrs_srv_chunks/enable
 	before=$(resource_snapshot)
 	honest_up
 	ask_open
@@ -217,6 +274,8 @@ suite() {
 	check_here "$srv_mode: connection requests: accepted or rejected" mutate_conn_reqs
 	check_here "$srv_mode: INFO_REQ: answered or closed" mutate_infos
 	check_here "$srv_mode: requests: as many as wanted have arrived" mutate_requests
+	check_here "$srv_mode: chunks come and go" mutate_chunks
+	echo 0 >$TRACE/events/rtrs/rtrs_srv_chunks/enable
 	attack_ends
 	check_here "$srv_mode: the other session's data are right, and it goes on" honest_unharmed
 	check_here "$srv_mode: the kernel's log says it, and says it rarely" said 'rtrs-server: path .* closed: '
@@ -227,7 +286,7 @@ suite() {
 }
 
 requires fio
-CASES_PER_MODE=9
+CASES_PER_MODE=10
 ktap_plan $((2 * CASES_PER_MODE))
 topo_up 2
 topo_is_ours
@@ -236,7 +295,9 @@ seed_choose "$HOSTILE_COUNT"
 disks_up
 nr=0
 while [ $nr -lt $BAD_SESSIONS ]; do
-	eval "info_$nr=\$(info_req bad$nr)"
+	# Without its last 12 bytes, the table.
+	info=$(info_req bad$nr)
+	eval "info_$nr=\${info%????????????????????????}"
 	nr=$((nr + 1))
 done
 RNBD_SERVER_OPTS="dev_search_path=/dev/hostile/%SESSNAME%"
