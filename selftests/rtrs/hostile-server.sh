@@ -5,7 +5,7 @@
 # answers to SESS_INFO and OPEN, data, invalidations and completions of requests, and
 # messages nobody asked for. Our client breaks the path or takes them, says so within
 # limits, and another session does not notice. The server is the scripted peer; every second of its paths has the
-# extensions BATCH and IMPLICIT_RKEY.
+# extensions BATCH, IMPLICIT_RKEY and CREDITS.
 #
 # RTRS_SEED=<seed> repeats a run; in a VM:
 #	selftests/vm/run --kver 6.12 --append rtrs.seed=<seed> selftests/rtrs/hostile-server.sh
@@ -61,6 +61,8 @@ templates() {
 	template noise write-imm imm=0x40000000 tameimm=0x3fffffff weight=2
 	template noise write-imm imm=0xc0000000 tameimm=0x3fffffff weight=2
 	template noise write-imm imm=0x80000000 tameimm=0x1fffffff weight=2
+	# Over the service connection: so many chunks, which were not asked for, or of an unknown type.
+	template service write-imm imm=0x40000000 tameimm=0x30000007
 	[ $psrv_mode = N ] || template noise send-imm imm=0x40000000 data="$(bytes 8 5a)" tame=0-8
 }
 
@@ -172,7 +174,9 @@ answers() {
 	mutate w1 noise $next count=6 wild=10 tame=900 || return 1
 	# 56: a READ of 32 bytes of RNBD and a descriptor
 	[ $mutate_end = over ] || [ "$len" -ne 56 ] || mutate w1 data $next wild=30 tame=500 || return 1
-	[ $mutate_end = over ] || mutate w1 done$slot$extended $next wild=40 tame=300
+	[ $mutate_end = over ] || mutate w1 done$slot$extended $next wild=40 tame=300 || return 1
+	# At times, for it may be the end of the path.
+	[ $mutate_end = over ] || [ $((next / 4 % 4)) -ne 0 ] || mutate w0 service $next tame=900
 }
 
 # mutate_answers: until enough have arrived
@@ -321,7 +325,7 @@ suite() {
 	ask_open
 	must peer listen $PEER_PORT
 	io_ended='' info_rsp='' path_file='' extended=x
-	rsp_plain=$(conn_rsp flags=$rsp_flags) rsp_extended=$(conn_rsp flags=$rsp_flags ext=1 features=6)
+	rsp_plain=$(conn_rsp flags=$rsp_flags) rsp_extended=$(conn_rsp flags=$rsp_flags ext=1 features=70)
 	attack_begins
 	check_here "$psrv_mode: a device is mapped" mapped
 	must unmap_it bad
