@@ -53,7 +53,8 @@ stays_small() {
 	registers "$dev" 64 64k-124k some && fault_fired rtrs-client/alloc_bounce && path_is test 1 connected
 }
 
-# many_slots: what these have registered for themselves is registered
+# many_slots: what these have registered for themselves is registered. Some are closed when for half a minute few are
+# in use, and a path that has connected since then has only what the others need.
 many_slots() {
 	until [ "$(cat $CLT_CLASS/test/open_slots)" -ge 256 ]; do
 		reads "$slow" 300 4k-4k --io_size=4M || return 1
@@ -82,6 +83,7 @@ check "one at a time" registers "$dev" 1 64k-124k none
 check "few from the start, and no memory for more" alone 1 stays_small
 check "more come as they are needed" alone 1 grows
 check "on the other" alone 2 grows
+must many_slots
 check "several in one" registers "$dev" 256 8k-16k none
 check "more than there are, on both" registers "$slow" 160 124k-124k some
 load_start "$dev" 4 --bsrange=64k-124k --blockalign=4k --iodepth=64
