@@ -41,6 +41,9 @@ MODULES = """virtio_pci virtio_console virtio_blk virtio_net
 # Terminals that programs on a console or in a script may meet.
 TERMINALS = "dumb linux vt100 xterm".split()
 
+# How a module with a signature ends.
+SIGNED = b"~Module signature appended~\n"
+
 SEARCH = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
 
@@ -270,6 +273,16 @@ def base(image, release):
     return made
 
 
+def install_module(path, directory):
+    """There as a distribution has it: without debug information, which is nine tenths of a module of ours, and of
+    the memory that it takes in a VM. One that is signed, and so comes from a distribution, would lose its signature.
+    """
+    if path.read_bytes().endswith(SIGNED):
+        shutil.copy(path, directory)
+    else:
+        subprocess.run(["objcopy", "--strip-debug", path, directory / path.name], check=True)
+
+
 def write_overlay(cpio, tree, release, modules, programs):
     """Our modules under updates/, where modprobe prefers them; our programs, with their libraries; the selftests."""
     base_files = tool_files(TOOLS).keys()
@@ -279,7 +292,7 @@ def write_overlay(cpio, tree, release, modules, programs):
                         copy_function=os.symlink)
         (moddir / "updates").mkdir()
         for module in modules:
-            shutil.copy(module, moddir / "updates")
+            install_module(module, moddir / "updates")
         subprocess.run(["depmod", "-b", tmp, release], check=True)
         for path in [*moddir.glob("modules.*"), *moddir.glob("updates/*")]:
             cpio.copy(f"usr/lib/modules/{release}/{path.relative_to(moddir)}", path)

@@ -397,7 +397,16 @@ class Vm:
                 self.kill()
                 raise Timeout(f"{self.name}: not up after {timeout} s: {self.tail()}")
         self._watched()
+        self._see_that_it_fits()
         return self
+
+    def _see_that_it_fits(self):
+        """The kernel goes on without what it had no memory for, and some test would miss it."""
+        failed = re.search(r"Initramfs unpacking failed: .*", self.console.read_text(errors="replace"))
+        if failed:
+            self.kill()
+            raise Error(f"{self.name}: {failed[0].strip()}: has {self.mem} of memory, and an initramfs of "
+                        f"{os.path.getsize(self.system.initrd()) >> 20}M")
 
     def tail(self, lines=5):
         return " | ".join(self.console.read_text(errors="replace").splitlines()[-lines:])

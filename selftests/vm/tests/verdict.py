@@ -31,6 +31,7 @@ SCRIPTS = {
     "warns-in-the-log": ("echo 'WARNING: CPU: 0 PID: 1 at x.c:1' >/dev/kmsg; exit 0", "not ok"),
     "crashes": ("echo 'ok 1 fine'; echo c >/proc/sysrq-trigger; sleep 60", "not ok"),
     "hangs": ("# vm: timeout=3\necho 'ok 1 fine'; while :; do :; done", "not ok"),
+    "does-not-fit": ("# vm: mem=320M\nexit 0", "not ok"),
     "powers-off": ("echo 'ok 1 fine'; poweroff -f; sleep 60", "not ok"),
     "prints-a-verdict": ("printf 'X\\0\\0\\0\\1\\0\\0\\0\\4\\0\\0\\0\\0\\0\\0\\0'; exit 1", "not ok"),
     "passes-after-all-that": (LIB + "ktap_plan 1; check works true; ktap_end", "ok"),
