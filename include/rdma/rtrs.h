@@ -134,7 +134,8 @@ struct rtrs_report {
 /**
  * enum rtrs_srv_link_ev - what happened to a server session
  * @RTRS_SRV_LINK_EV_CONNECTED: first path up
- * @RTRS_SRV_LINK_EV_DISCONNECTED: last path down, all operations finished
+ * @RTRS_SRV_LINK_EV_DISCONNECTED: last path down; all operations are finished, unless the ULP has
+ *	struct rtrs_srv_ops.orphaned: then orphaned ones may still be with it
  */
 enum rtrs_srv_link_ev {
 	RTRS_SRV_LINK_EV_CONNECTED,
@@ -146,27 +147,40 @@ enum rtrs_srv_link_ev {
  * @dir: READ if the chunk is room for a result, WRITE if it holds a payload.  A ULP that looks at its
  *	 own message only can be made to take what is left in the chunk for the data of a WRITE.
  * @slot: less than rtrs_srv_get_queue_depth(); no other request of the session that is not answered
- *	  has the same, on whichever path it came
+ *	  has the same, on whichever path it came, but for orphaned ones
+ * @pdu: struct rtrs_srv_ops.pdu_size bytes for the ULP, zero when the path connects; NULL without.
+ *	 Not part of mainline's interface
  *
  * The transport's; valid from rdma_ev until rtrs_srv_resp_rdma().
  */
 struct rtrs_srv_op {
 	u8 dir;
 	u16 slot;
+	void *pdu;
 };
 
 /**
  * struct rtrs_srv_ops - callbacks of a server context
  * @rdma_ev: a request came.  @data is the chunk (payload of a WRITE, room for the result of a READ) of
- *	     @datalen bytes, @usr the user message.  Process context, may sleep.  0: the ULP owns @id and
- *	     answers with rtrs_srv_resp_rdma(); else RTRS answers with that errno.
+ *	     @datalen bytes, @usr the user message.  Process context, may sleep, but must not wait for what a
+ *	     disk or a peer can withhold: the worker is one that other connections need.  0: the ULP owns @id
+ *	     and answers with rtrs_srv_resp_rdma(); else RTRS answers with that errno.
  * @link_ev: session up or down.  Process context, serialised per session.  A non-zero result of
  *	     CONNECTED refuses the path.
+ * @orphaned: the path on which @id came is gone, nothing of it can arrive any more.  The ULP keeps @id, its data
+ *	     and its message until it answers as always, and the answer goes nowhere.  True: the ULP has not begun
+ *	     with @id and does not answer it.  From the return on the session's next request with the same slot
+ *	     may run beside @id, so the ULP itself has to keep what conflicts with @id from running.  Any context,
+ *	     with a spinlock held and interrupts off; @id may be answered at the same moment.  NULL: a slot's next
+ *	     request, and DISCONNECTED, wait until orphaned requests are answered.  Not part of mainline's interface
+ * @pdu_size: bytes of struct rtrs_srv_op.pdu.  Not part of mainline's interface
  */
 struct rtrs_srv_ops {
 	int (*rdma_ev)(void *priv, struct rtrs_srv_op *id,
 		       void *data, size_t datalen, const void *usr, size_t usrlen);
 	int (*link_ev)(struct rtrs_srv_sess *sess, enum rtrs_srv_link_ev ev, void *priv);
+	bool (*orphaned)(struct rtrs_srv_op *id);
+	size_t pdu_size;
 };
 
 /* Client, rtrs-client.ko */

@@ -331,10 +331,10 @@ suite() {
 	TABLE=$(table_of 0000000012345000 0x12345678)
 	closes "a table that is none" 'send failed: remote access error' to_no_table
 	TABLE=''
-	closes "more: nothing can be registered" "registering chunks 32 to $((32 + PER_REGION - 1)): error -5" \
+	closes "more: nothing can be registered" "changing the number of its chunks from 32 to $((32 + PER_REGION)): error -5" \
 		fault rtrs-core/post_send want x 33
-	closes "nor mapped" "registering chunks 32 to $((32 + PER_REGION - 1)): error -12" fault rtrs-core/mr_map want x 33
-	closes "fewer: nothing can be sent" 'flushing its send queues: error -5' fault rtrs-core/post_send want x 16
+	closes "nor mapped" "changing the number of its chunks from 32 to $((32 + PER_REGION)): error -12" fault rtrs-core/mr_map want x 33
+	closes "fewer: nothing can be sent" 'changing the number of its chunks from 32 to 16: error -5' fault rtrs-core/post_send want x 16
 }
 
 table_full() {

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Extension FENCE of our server, to the byte (Documentation/protocol/extensions.rst):
-# what is taken up, a path that is closed over another one, and an answer that waits
-# for its requests. The client is the scripted peer, the disk takes its time.
+# what is taken up, a path that is closed over another one, and an answer that does not wait
+# for the disk. What the disk still has of the closed path delays what touches the same blocks,
+# and nothing else. The client is the scripted peer, the disk takes its time.
 #
 # vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
 
@@ -47,9 +48,31 @@ fenced() {
 	next_is "$1" "$(printf 'recv op=write len=0 imm=0xb%07x' "$2")"
 }
 
-# slow_write <con> <slot>: on its way to the disk
-slow_write() {
-	clt_write "$1" "$2" "$(rnbd_io "$clt_dev" "$2" 0x101 512)" "$(bytes 512 5a)"
+# write_to <con> <slot> <sector> <byte>: on its way to the disk, which takes SLOW_MS
+write_to() {
+	clt_write "$1" "$2" "$(rnbd_io "$clt_dev" "$3" 0x101 512)" "$(bytes 512 "$4")"
+}
+
+# answered_within <start> <least ms> <most ms> <con> <slot>
+answered_within() {
+	local took
+	rsp_is "$4" "$5" 0 || return 1
+	took=$(($(uptime_ms) - $1))
+	[ $took -ge "$2" ] && [ $took -lt "$3" ] || {
+		echo "answered after $took ms"
+		return 1
+	}
+}
+
+# orphans <number>: requests of closed paths that the disk has
+orphans() {
+	is "$(cat "$SRV_CTL/devices/${back#/dev/}/orphans")" "$1"
+}
+
+# sector_is <sector> <byte>: on the disk
+sector_is() {
+	is "$(dd if="$back" bs=512 count=1 skip="$1" iflag=direct status=none | od -An -v -tx1 |
+		tr -d ' \n')" "$(bytes 512 "$2")"
 }
 
 over_an_io_connection() {
@@ -63,7 +86,7 @@ without_the_extension() {
 	fence e0 1 && says_nothing e0 && kmsg_has 'message of unknown type 10 ignored'
 }
 
-ktap_plan 32
+ktap_plan 43
 topo_up 1
 topo_is_ours
 peer_load
@@ -84,14 +107,24 @@ CLT_ADDR=fd00:1::1 SRV_ADDR=fd00:1::2
 check_here "second path" fenced_path b fences path=2 sess=1
 check_here "another number" [ "$a_id" -ne "$b_id" ]
 start=$(uptime_ms)
-must slow_write a1 1
+must write_to a1 1 1 5a
 must fence b0 "$a_id"
 check_here "the first one is to be closed, over the second: it is" are_closed a0 a1
-check_here "at once, though its request runs" [ $(($(uptime_ms) - start)) -lt $((SLOW_MS - 500)) ]
+check_here "done" fenced b0 "$a_id"
+check_here "at once, though the disk has its request" [ $(($(uptime_ms) - start)) -lt $((SLOW_MS - 500)) ]
+check_here "which the server counts" orphans 1
 must clt_write b1 2 "$(rnbd_close 99)"
 check_here "the other one answers meanwhile" rsp_is b1 2 0
-check_here "done" fenced b0 "$a_id"
-check_here "when the request is" [ $(($(uptime_ms) - start)) -ge $((SLOW_MS - 100)) ]
+again=$(uptime_ms)
+must write_to b1 1 7 5b
+must write_to b1 3 1 66
+check_here "other blocks, with the same slot: no longer than the disk takes" \
+	answered_within "$again" $((SLOW_MS - 100)) $((SLOW_MS + 500)) b1 1
+check_here "the same blocks: after the one that is left" \
+	answered_within "$start" $((2 * SLOW_MS - 200)) $((2 * SLOW_MS + 1000)) b1 3
+check_here "none is left" orphans 0
+check_here "the disk has what was answered last" sector_is 1 66
+check_here "and the other block" sector_is 7 5b
 must peer destroy a0
 must peer destroy a1
 check_here "the other path works" clt_works b
@@ -106,6 +139,17 @@ until says_nothing b0 >/dev/null; do :; done
 
 CLT_ADDR=10.1.0.1 SRV_ADDR=10.1.0.2
 check_here "the first path comes again" fenced_path a fences path=1 sess=1 recon=2
+start=$(uptime_ms)
+must write_to a1 2 2 77
+must fence b0 "$a_id"
+check_here "closed while the disk has its request" are_closed a0 a1
+check_here "done" fenced b0 "$a_id"
+must peer destroy a0
+must peer destroy a1
+check_here "it comes again" fenced_path a fences path=1 sess=1 recon=3
+check_here "before the request has ended" [ $(($(uptime_ms) - start)) -lt $((SLOW_MS - 300)) ]
+check_here "the request is still there" orphans 1
+check_here "it ends" wait_for 5 orphans 0
 must fence b0 "$a_id"
 check_here "an idle path: closed" are_closed a0 a1
 check_here "done" fenced b0 "$a_id"

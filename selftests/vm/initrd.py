@@ -25,7 +25,7 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME")
 
 # Tools of the host; they win over the busybox applets of the same name.
 TOOLS = """dash bash kmod ip tc rdma bridge fio mke2fs mkfs.ext4 e2fsck tune2fs dumpe2fs
-           mdadm blockdev blkdiscard fallocate losetup lsblk dd truncate sync
+           mdadm dmsetup blockdev blkdiscard fallocate losetup lsblk dd truncate sync
            taskset timeout stat xxd script""".split()
 TOOLS_OPTIONAL = {"xxd", "lsblk", "dumpe2fs"}
 KMOD_LINKS = "modprobe insmod rmmod lsmod modinfo depmod".split()

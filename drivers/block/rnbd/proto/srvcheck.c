@@ -298,6 +298,24 @@ enum rnbd_srv_verdict rnbd_srv_check_io(const struct rnbd_srv_io_req *req,
 }
 
 /**
+ * rnbd_srv_ranges_conflict() - may two requests of a block device not run in any order
+ * @sector: first sector of the one
+ * @bytes: its length, whole sectors; 0: it is a flush
+ * @other_sector: first sector of the other
+ * @other_bytes: its length
+ *
+ * Context: any.
+ * Return: true if they have a sector in common, or if both are flushes.
+ */
+bool rnbd_srv_ranges_conflict(u64 sector, u32 bytes, u64 other_sector, u32 other_bytes)
+{
+	if (!bytes || !other_bytes)
+		return !bytes && !other_bytes;
+	return sector < other_sector + other_bytes / 512 &&
+	       other_sector < sector + bytes / 512;
+}
+
+/**
  * rnbd_srv_check_access() - may one more client open a device so
  * @access_mode: enum rnbd_access_mode
  * @nr_writers: how many, of all sessions together, have it open for writing

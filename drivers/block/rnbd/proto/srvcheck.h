@@ -164,6 +164,7 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 
 enum rnbd_srv_verdict rnbd_srv_check_io(const struct rnbd_srv_io_req *req,
 					const struct rnbd_srv_io_rules *rules);
+bool rnbd_srv_ranges_conflict(u64 sector, u32 bytes, u64 other_sector, u32 other_bytes);
 enum rnbd_srv_verdict rnbd_srv_check_access(u8 access_mode, unsigned int nr_writers);
 enum rnbd_srv_verdict rnbd_srv_check_offer(u8 offered_mode, u8 access_mode);
 enum rnbd_srv_verdict rnbd_srv_check_reopen(u8 open_mode, u8 access_mode);

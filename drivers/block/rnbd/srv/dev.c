@@ -36,6 +36,9 @@
 /* Open devices per session; a client cannot have more disks. */
 #define RNBD_SRV_MAX_DEVS	16384
 
+/* How long who closes a device by force waits for requests that its disk has. */
+#define RNBD_SRV_FORCE_CLOSE_MS	5000
+
 /* Entry of an id that is taken but leads nowhere. */
 #define RNBD_SRV_ID_TAKEN	xa_mk_value(0)
 
@@ -230,6 +233,9 @@ static int rnbd_srv_dev_publish(struct rnbd_srv_dev *dev, struct rnbd_srv_opened
 	int ret;
 
 	guard(mutex)(&sess->lock);
+	/* Nobody would close it. */
+	if (sess->gone)
+		return -ESHUTDOWN;
 	if (sess->nr_devs >= RNBD_SRV_MAX_DEVS) {
 		*verdict = RNBD_SRV_TOO_MANY;
 		return rnbd_srv_verdict_errno(*verdict);
@@ -433,15 +439,24 @@ void rnbd_srv_dev_unhold(struct rnbd_srv_dev *dev)
  * rnbd_srv_dev_force_close() - close a device against the client's will
  * @dev: the device, held by rnbd_srv_dev_hold()
  *
- * The client's I/O gets -ENOTCONN from now on.  Waits until the device is closed completely.
+ * The client's I/O gets -ENOTCONN from now on.  Waits until the device is closed completely, but not longer than
+ * RNBD_SRV_FORCE_CLOSE_MS for requests that the disk does not end.
  *
  * Context: process; takes the session's lock and waits until nobody executes a file of the device's directory, so
  * the caller must not count as such.
- * Return: 0, or -ERESTARTSYS if the waiting was killed; the device closes all the same.
+ * Return: 0, -EINPROGRESS if requests are left, or -ERESTARTSYS if the waiting was killed; the device closes all the
+ * same.
  */
 int rnbd_srv_dev_force_close(struct rnbd_srv_dev *dev)
 {
+	long left;
+
 	scoped_guard(mutex, &dev->sess->lock)
 		rnbd_srv_dev_begin_close(dev, true);
-	return wait_for_completion_killable(&dev->closed);
+	left = wait_for_completion_killable_timeout(&dev->closed, msecs_to_jiffies(RNBD_SRV_FORCE_CLOSE_MS));
+	if (left)
+		return min(left, 0L);
+	pr_warn("session %*pE: \"%*pE\" is closed for its client, but the disk has requests in progress and stays open until they end\n",
+		RNBD_SRV_STR(dev->sess->name), RNBD_SRV_STR(dev->name));
+	return -EINPROGRESS;
 }

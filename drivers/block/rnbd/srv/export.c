@@ -19,6 +19,7 @@
 
 #include "export.h"
 #include "fault.h"
+#include "orphan.h"
 
 /**
  * struct rnbd_srv_export - a block device that clients have open
@@ -116,9 +117,24 @@ static void rnbd_srv_export_release(struct kobject *kobj)
 	rnbd_srv_object_put();
 }
 
+static ssize_t orphans_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	const struct rnbd_srv_export *export = container_of(kobj, struct rnbd_srv_export, kobj);
+
+	return sysfs_emit(page, "%u\n", rnbd_srv_orphans_count(export->bdev));
+}
+static struct kobj_attribute rnbd_srv_export_attr_orphans = __ATTR_RO(orphans);
+
+static struct attribute *rnbd_srv_export_attrs[] = {
+	&rnbd_srv_export_attr_orphans.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(rnbd_srv_export);
+
 static const struct kobj_type rnbd_srv_export_type = {
-	.sysfs_ops = &kobj_sysfs_ops,
-	.release   = rnbd_srv_export_release,
+	.sysfs_ops	= &kobj_sysfs_ops,
+	.default_groups	= rnbd_srv_export_groups,
+	.release	= rnbd_srv_export_release,
 };
 
 static struct rnbd_srv_export *rnbd_srv_export_find(const struct block_device *bdev)
@@ -231,6 +247,24 @@ static int rnbd_srv_export_add_dir(struct rnbd_srv_export *export, struct rnbd_s
 	return kobject_add(&dev->kobj, export->sessions, "%s", dev->sess->name);
 }
 
+/*
+ * Writers that a client has left behind: devices of a session of the same name that is gone, which only wait for
+ * orphaned requests.  The client may come back before these end; orphan.c keeps apart what conflicts.
+ */
+static unsigned int rnbd_srv_export_nr_left(const struct rnbd_srv_export *export,
+					    const struct rnbd_srv_sess *sess)
+{
+	const struct rnbd_srv_dev *dev;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&rnbd_srv_exports.lock);
+	list_for_each_entry(dev, &export->devs, export_entry)
+		/* Once true it stays, and a client that is too early by a moment tries again. */
+		if (dev->rules.writable && READ_ONCE(dev->sess->gone) && !strcmp(dev->sess->name, sess->name))
+			nr++;
+	return nr;
+}
+
 /**
  * rnbd_srv_export_attach() - make an open device a user of its block device's export
  * @dev: the open device, with its block device open; its directory appears in sysfs
@@ -257,7 +291,8 @@ int rnbd_srv_export_attach(struct rnbd_srv_dev *dev, enum rnbd_srv_verdict *verd
 			return PTR_ERR(export);
 	}
 
-	*verdict = rnbd_srv_check_access(dev->access_mode, export->nr_writers);
+	*verdict = rnbd_srv_check_access(dev->access_mode, export->nr_writers -
+					 rnbd_srv_export_nr_left(export, dev->sess));
 	if (*verdict != RNBD_SRV_OK) {
 		ret = rnbd_srv_verdict_errno(*verdict);
 		goto err_destroy_export;

@@ -8,7 +8,6 @@
 #define RNBD_SRV_FAULTS(X)	\
 	X(alloc_sess)	\
 	X(alloc_dev)	\
-	X(alloc_ios)	\
 	X(alloc_msg)	\
 	X(open)	\
 	X(sysfs_dev)	\

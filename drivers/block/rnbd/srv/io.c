@@ -2,8 +2,7 @@
 /*
  * Block requests of clients, as bios.
  *
- * Operation: each slot of the transport has an I/O with its bio, for as long as the session lives.  The
- * transport hands over one request of a slot at a time, so nothing is allocated and nothing waits.
+ * Operation: each request of the transport has room for an I/O with its bio, so nothing is allocated.
  *
  * Ownership: once submitted, the bio belongs to the block layer, and its end is through with the I/O, drops the
  * count of the device and answers the request, in this order: as soon as the answer is out, the client may
@@ -17,6 +16,7 @@
 #include "../proto/opmap.h"
 #include "fault.h"
 #include "io.h"
+#include "orphan.h"
 #include "trace.h"
 
 /* How late a bio is when a test wants it late. */
@@ -41,13 +41,34 @@ static void rnbd_srv_io_end(struct bio *bio)
 
 	trace_rnbd_srv_io_done(dev, id->slot, ret);
 	bio_uninit(bio);
+	/* PAIRS: rnbd_srv_orphaned() */
+	if (unlikely(xchg(&io->state, RNBD_SRV_IO_ENDED) == RNBD_SRV_IO_ORPHANED))
+		rnbd_srv_orphan_end(io);
 	percpu_ref_put(&dev->io_ref);
 	rtrs_srv_resp_rdma(id, ret);
 }
 
+static void rnbd_srv_io_start_work(struct work_struct *work)
+{
+	struct rnbd_srv_io *io = container_of(work, struct rnbd_srv_io, start_work);
+
+	submit_bio(&io->bio);
+}
+
+/**
+ * rnbd_srv_io_start_later() - submit a request that has waited for orphaned ones
+ * @io: the request
+ *
+ * Context: any.
+ */
+void rnbd_srv_io_start_later(struct rnbd_srv_io *io)
+{
+	INIT_WORK(&io->start_work, rnbd_srv_io_start_work);
+	queue_work(system_unbound_wq, &io->start_work);
+}
+
 /**
  * rnbd_srv_io_submit() - start a block request
- * @ios: I/Os of the session
  * @dev: the device; the caller's count of io_ref is taken over
  * @req: the request, found to be allowed
  * @data: payload or result area of @req->bytes bytes, physically contiguous; not used by operations
@@ -56,11 +77,11 @@ static void rnbd_srv_io_end(struct bio *bio)
  *
  * Context: process; the block layer may sleep.
  */
-void rnbd_srv_io_submit(struct rnbd_srv_io *ios, struct rnbd_srv_dev *dev,
-			const struct rnbd_srv_io_req *req, void *data, struct rtrs_srv_op *id)
+void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *req, void *data,
+			struct rtrs_srv_op *id)
 {
 	blk_opf_t opf = rnbd_srv_io_opf[req->op];
-	struct rnbd_srv_io *io = &ios[id->slot];
+	struct rnbd_srv_io *io = id->pdu;
 
 	if (req->sync)
 		opf |= REQ_SYNC;
@@ -68,6 +89,8 @@ void rnbd_srv_io_submit(struct rnbd_srv_io *ios, struct rnbd_srv_dev *dev,
 		opf |= REQ_FUA;
 	io->id = id;
 	io->dev = dev;
+	io->sector = req->sector;
+	io->bytes = req->bytes;
 	bio_init(&io->bio, dev->backend.bdev, &io->vec, 1, opf);
 	io->bio.bi_iter.bi_sector = req->sector;
 	io->bio.bi_ioprio = req->prio;
@@ -79,5 +102,8 @@ void rnbd_srv_io_submit(struct rnbd_srv_io *ios, struct rnbd_srv_dev *dev,
 	trace_rnbd_srv_io_start(dev, id->slot, req);
 	if (fault_here(bio_delayed))
 		msleep(RNBD_SRV_IO_DELAY_MS);
+	if (unlikely(READ_ONCE(rnbd_srv_nr_orphans)) && rnbd_srv_orphan_wait(io))
+		return;
+	io->state = RNBD_SRV_IO_SUBMITTED;
 	submit_bio(&io->bio);
 }

@@ -4,7 +4,8 @@
 
 #include "srv.h"
 
-void rnbd_srv_io_submit(struct rnbd_srv_io *ios, struct rnbd_srv_dev *dev,
-			const struct rnbd_srv_io_req *req, void *data, struct rtrs_srv_op *id);
+void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *req, void *data,
+			struct rtrs_srv_op *id);
+void rnbd_srv_io_start_later(struct rnbd_srv_io *io);
 
 #endif /* _RNBD_SRV_IO_H */

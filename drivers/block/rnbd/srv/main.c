@@ -10,7 +10,9 @@
 
 #include "ctl.h"
 #include "dev.h"
+#include "io.h"
 #include "nl.h"
+#include "orphan.h"
 #include "sess.h"
 
 static ushort rnbd_srv_port_nr = RNBD_DEFAULT_PORT;
@@ -113,6 +115,8 @@ static int __init rnbd_srv_init(void)
 	struct rtrs_srv_ops ops = {
 		.rdma_ev = rnbd_srv_rdma_ev,
 		.link_ev = rnbd_srv_link_ev,
+		.orphaned = rnbd_srv_orphaned,
+		.pdu_size = sizeof(struct rnbd_srv_io),
 	};
 	int ret;
 
@@ -127,6 +131,7 @@ static int __init rnbd_srv_init(void)
 	ret = rnbd_srv_sessions_init();
 	if (ret)
 		goto err_exit_devs;
+	rnbd_srv_orphans_init(rnbd_srv_io_start_later);
 	/* Clients can come from here on, even before this returns. */
 	rnbd_srv_ctx = rtrs_srv_open(&ops, rnbd_srv_port_nr);
 	if (IS_ERR(rnbd_srv_ctx)) {

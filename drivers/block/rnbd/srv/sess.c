@@ -10,9 +10,9 @@
  * Ownership: the user message is the transport's until the request is answered, but it is copied
  * all the same.  The result area is ours until then, and written once, right before the answer.
  *
- * Ordering: the transport calls CONNECTED before the first request, and DISCONNECTED when the
- * last is answered.  Memory of all works is allocated without I/O, since the pages that the
- * client wants to write may be of this host.
+ * Ordering: the transport calls CONNECTED before the first request, and DISCONNECTED when none can come any
+ * more.  What is orphaned then keeps its device, and so the session's memory, until it ends.  Memory of all works is
+ * allocated without I/O, since the pages that the client wants to write may be of this host.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -38,17 +38,23 @@
  * struct rnbd_srv_sessions - all sessions of this server
  * @wq: I: runs the queue works
  * @lock: guards @list
- * @list: sessions
+ * @list: sessions that the transport has
+ * @nr: one for the module, one for each session that is not freed
+ * @none: completed when @nr has come to nothing
  */
 struct rnbd_srv_sessions {
 	struct workqueue_struct *wq;
 	struct mutex lock;
 	struct list_head list;
+	refcount_t nr;
+	struct completion none;
 };
 
 static struct rnbd_srv_sessions rnbd_srv_sessions = {
 	.lock = __MUTEX_INITIALIZER(rnbd_srv_sessions.lock),
 	.list = LIST_HEAD_INIT(rnbd_srv_sessions.list),
+	.nr = REFCOUNT_INIT(1),
+	.none = COMPLETION_INITIALIZER(rnbd_srv_sessions.none),
 };
 
 /**
@@ -70,10 +76,12 @@ int rnbd_srv_sessions_init(void)
 /**
  * rnbd_srv_sessions_exit() - the reverse of rnbd_srv_sessions_init()
  *
- * Context: process, after the last client.
+ * Context: process, after the last client.  Waits until the last session is freed.
  */
 void rnbd_srv_sessions_exit(void)
 {
+	if (!refcount_dec_and_test(&rnbd_srv_sessions.nr))
+		wait_for_completion(&rnbd_srv_sessions.none);
 	destroy_workqueue(rnbd_srv_sessions.wq);
 }
 
@@ -209,7 +217,7 @@ int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *d
 		verdict = rnbd_srv_check_io(&req, &rules);
 	}
 	if (verdict == RNBD_SRV_OK) {
-		rnbd_srv_io_submit(sess->ios, dev, &req, data, id);
+		rnbd_srv_io_submit(dev, &req, data, id);
 		return 0;
 	}
 
@@ -360,6 +368,17 @@ static void rnbd_srv_sess_queue_work(struct work_struct *work)
 	rnbd_srv_sess_put(sess);
 }
 
+/* The last count is dropped: all devices are closed, all messages handled. */
+static void rnbd_srv_sess_free(struct rnbd_srv_sess *sess)
+{
+	/* Ids that were closed by force and that the client never closed. */
+	xa_destroy(&sess->devs);
+	mutex_destroy(&sess->lock);
+	kfree(sess);
+	if (refcount_dec_and_test(&rnbd_srv_sessions.nr))
+		complete(&rnbd_srv_sessions.none);
+}
+
 /**
  * rnbd_srv_sess_create() - make a session
  * @rtrs: the transport's session
@@ -378,13 +397,6 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	ret = rtrs_srv_get_path_name(rtrs, sess->name, sizeof(sess->name));
 	if (ret)
 		goto err_free_sess;
-	sess->ios = fault_here(alloc_ios) ? NULL :
-		    kvcalloc(rtrs_srv_get_queue_depth(rtrs), sizeof(*sess->ios), GFP_KERNEL);
-	if (!sess->ios) {
-		ret = -ENOMEM;
-		goto err_free_sess;
-	}
-
 	sess->rtrs = rtrs;
 	xa_init_flags(&sess->devs, XA_FLAGS_ALLOC);
 	/* A client that has not noticed a loss still has ids of the session before: they must mean nothing here. */
@@ -395,7 +407,8 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	INIT_LIST_HEAD(&sess->queue);
 	INIT_WORK(&sess->queue_work, rnbd_srv_sess_queue_work);
 	refcount_set(&sess->refs, 1);
-	init_completion(&sess->idle);
+	sess->release = rnbd_srv_sess_free;
+	refcount_inc(&rnbd_srv_sessions.nr);
 	ratelimit_state_init(&sess->admin_limit, DEFAULT_RATELIMIT_INTERVAL,
 			     RNBD_SRV_ADMIN_BURST);
 	ratelimit_state_init(&sess->refuse_limit, DEFAULT_RATELIMIT_INTERVAL,
@@ -413,23 +426,21 @@ err_free_sess:
 }
 
 /**
- * rnbd_srv_sess_destroy() - close all devices of a session and free it
- * @sess: the session; the transport has no request of it any more
+ * rnbd_srv_sess_destroy() - close all devices of a session, and free it when they are closed
+ * @sess: the session; no request of it comes any more, but orphaned ones may not be answered yet
  *
- * Context: process.  Waits for the I/O in flight.
+ * Does not wait: a device that hangs keeps its own block device open, and the memory of the session, but no other one.
+ *
+ * Context: process.
  */
 void rnbd_srv_sess_destroy(struct rnbd_srv_sess *sess)
 {
 	scoped_guard(mutex, &rnbd_srv_sessions.lock)
 		list_del(&sess->entry);
 	rtrs_nl_changed();
-	/* All messages are answered, but the work that did it may still be on its way out. */
+	/* An OPEN may still be in the queue. */
+	scoped_guard(mutex, &sess->lock)
+		WRITE_ONCE(sess->gone, true);
 	rnbd_srv_dev_close_all(sess);
 	rnbd_srv_sess_put(sess);
-	wait_for_completion(&sess->idle);
-	/* Ids that were closed by force and that the client never closed. */
-	xa_destroy(&sess->devs);
-	kvfree(sess->ios);
-	mutex_destroy(&sess->lock);
-	kfree(sess);
 }

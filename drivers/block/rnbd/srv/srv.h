@@ -96,15 +96,39 @@ struct rnbd_srv_dev {
 };
 
 /**
- * struct rnbd_srv_io - the I/O of a slot
+ * enum rnbd_srv_io_state - where a block request is
+ * @RNBD_SRV_IO_ENDED: it has ended, or there is none
+ * @RNBD_SRV_IO_SUBMITTED: the block layer has it, or gets it in its turn
+ * @RNBD_SRV_IO_WAITING: it waits for orphaned ones (orphan.c)
+ * @RNBD_SRV_IO_ORPHANED: as SUBMITTED, but the path that it came on is gone
+ */
+enum rnbd_srv_io_state {
+	RNBD_SRV_IO_ENDED,
+	RNBD_SRV_IO_SUBMITTED,
+	RNBD_SRV_IO_WAITING,
+	RNBD_SRV_IO_ORPHANED,
+};
+
+/**
+ * struct rnbd_srv_io - a block request, memory of the transport's request
  * @id: the transport's request, answered when the bio ends
  * @dev: the device, on which this holds a count of io_ref
+ * @sector: first sector
+ * @bytes: how many; 0 of a flush
+ * @state: enum rnbd_srv_io_state; atomic steps
+ * @entry: in a list of orphan.c
+ * @start_work: submits a request that has waited
  * @vec: the data; a chunk is contiguous, so one element describes it
  * @bio: initialised for each I/O
  */
 struct rnbd_srv_io {
 	struct rtrs_srv_op *id;
 	struct rnbd_srv_dev *dev;
+	u64 sector;
+	u32 bytes;
+	u32 state;
+	struct list_head entry;
+	struct work_struct start_work;
 	struct bio_vec vec;
 	struct bio bio;
 } ____cacheline_aligned_in_smp;
@@ -113,7 +137,6 @@ struct rnbd_srv_io {
  * struct rnbd_srv_sess - one client
  * @rtrs: I: the transport's session
  * @devs: R: open devices by id; a value entry marks an id that is taken but not usable
- * @ios: I: I/Os, by slot
  * @lock: see the letters
  * @dev_list: S: open devices until they are closed completely
  * @nr_devs: S: length of @dev_list
@@ -124,7 +147,8 @@ struct rnbd_srv_io {
  * @queue_work: handles @queue
  * @refs: one for the transport, one per open device, one for @queue_work while it is queued or runs,
  *	  one per sysfs write under way
- * @idle: completed when @refs has come to nothing
+ * @release: I: frees the session
+ * @gone: S: the transport's session is, nothing is opened any more
  * @refused: A: refused messages by enum rnbd_srv_verdict
  * @admin_limit: A: for messages about opened and closed devices
  * @refuse_limit: A: for messages about anything else that is refused.  One of each for each session,
@@ -135,7 +159,6 @@ struct rnbd_srv_io {
 struct rnbd_srv_sess {
 	struct rtrs_srv_sess *rtrs;
 	struct xarray devs;
-	struct rnbd_srv_io *ios;
 	struct mutex lock;
 	struct list_head dev_list;
 	unsigned int nr_devs;
@@ -145,7 +168,8 @@ struct rnbd_srv_sess {
 	struct list_head queue;
 	struct work_struct queue_work;
 	refcount_t refs;
-	struct completion idle;
+	void (*release)(struct rnbd_srv_sess *sess);
+	bool gone;
 	atomic_long_t refused[RNBD_SRV_VERDICT__NR];
 	struct ratelimit_state admin_limit;
 	struct ratelimit_state refuse_limit;
@@ -160,12 +184,12 @@ struct rnbd_srv_sess {
  * rnbd_srv_sess_put() - drop a count of a session
  * @sess: the session; the transport's count keeps it until rnbd_srv_sess_destroy()
  *
- * Context: any.
+ * Context: process.
  */
 static inline void rnbd_srv_sess_put(struct rnbd_srv_sess *sess)
 {
 	if (refcount_dec_and_test(&sess->refs))
-		complete(&sess->idle);
+		sess->release(sess);
 }
 
 #endif /* _RNBD_SRV_H */

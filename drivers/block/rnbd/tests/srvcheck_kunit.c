@@ -520,6 +520,37 @@ static void reopen__matrix(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rnbd_srv_check_reopen(3, 0), RNBD_SRV_BAD_MODE);
 }
 
+static void ranges__that_conflict(struct kunit *test)
+{
+	static const struct {
+		u64 sector, other_sector;
+		u32 bytes, other_bytes;
+		bool conflict;
+	} cases[] = {
+		{ 8, 8, 4096, 4096, true },
+		{ 8, 15, 4096, 512, true },
+		{ 8, 16, 4096, 512, false },
+		{ 8, 7, 4096, 512, false },
+		{ 8, 7, 4096, 1024, true },
+		{ 8, 0, 512, 1 << 20, true },
+		{ 0, (1ULL << 55) - 1, U32_MAX - 511, 512, false },
+		{ (1ULL << 55) - 1, (1ULL << 55) - 1, 512, 512, true },
+		/* A flush has no range; two of them conflict. */
+		{ 0, 0, 0, 512, false },
+		{ 0, 0, 0, 0, true },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		KUNIT_EXPECT_EQ(test, rnbd_srv_ranges_conflict(cases[i].sector, cases[i].bytes,
+							       cases[i].other_sector, cases[i].other_bytes),
+				cases[i].conflict);
+		KUNIT_EXPECT_EQ(test, rnbd_srv_ranges_conflict(cases[i].other_sector, cases[i].other_bytes,
+							       cases[i].sector, cases[i].bytes),
+				cases[i].conflict);
+	}
+}
+
 /* --------------------------------------------------------------------------------------- paths */
 
 struct path_case {
@@ -740,6 +771,7 @@ static struct kunit_case srvcheck_cases[] = {
 	KUNIT_CASE(access__matrix),
 	KUNIT_CASE(reopen__matrix),
 	KUNIT_CASE_PARAM(export_path__composed, path_gen_params),
+	KUNIT_CASE(ranges__that_conflict),
 	KUNIT_CASE(export_path__lengths),
 	KUNIT_CASE(export_path__every_size_is_respected),
 	KUNIT_CASE(search_path__parameter),

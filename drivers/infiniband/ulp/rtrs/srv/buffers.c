@@ -60,6 +60,14 @@ static void rtrs_srv_chunk_destroy(struct rtrs_srv_bufs *bufs, struct scatterlis
 	free_pages_exact(sg_virt(sg), bufs->chunk_size);
 }
 
+/* The content stays as it is: a disk may read it, or write it, just now. */
+static void rtrs_srv_chunk_unmap(struct rtrs_srv_bufs *bufs, struct scatterlist *sg)
+{
+	if (!ib_uses_virt_dma(bufs->dev))
+		dma_unmap_page_attrs(bufs->dev->dma_device, sg_dma_address(sg), bufs->chunk_size,
+				     DMA_BIDIRECTIONAL, DMA_ATTR_SKIP_CPU_SYNC);
+}
+
 /**
  * rtrs_srv_bufs_chunks_per_mr() - how many chunks of a path share a memory region
  * @dev: device
@@ -156,15 +164,50 @@ void rtrs_srv_bufs_shrink(struct rtrs_srv_bufs *bufs, u32 nr)
 }
 
 /**
- * rtrs_srv_bufs_destroy() - undo rtrs_srv_bufs_create() and rtrs_srv_bufs_grow()
- * @bufs: the object; nothing happens if it was not created or is destroyed already
+ * rtrs_srv_bufs_detach() - give back what chunks have of their device: regions and mappings
+ * @bufs: the object; nothing happens if it was not created
  *
- * Context: process, may sleep; no queue pair can reach the memory any more and nobody uses it.
+ * The ULP may go on with the memory.
+ *
+ * Context: process, may sleep; no queue pair can reach the memory any more.
+ */
+void rtrs_srv_bufs_detach(struct rtrs_srv_bufs *bufs)
+{
+	u32 slot;
+
+	while (bufs->nr_mrs)
+		rtrs_mr_free(&bufs->mrs[--bufs->nr_mrs]);
+	for (slot = 0; slot < bufs->nr_chunks; slot++)
+		rtrs_srv_chunk_unmap(bufs, &bufs->sgl[slot]);
+}
+
+/**
+ * rtrs_srv_bufs_free_chunk() - free the memory of a chunk
+ * @bufs: the buffers, detached
+ * @slot: number of the chunk; nothing happens if it is freed
+ *
+ * Context: process; nobody uses the chunk.
+ */
+void rtrs_srv_bufs_free_chunk(struct rtrs_srv_bufs *bufs, u32 slot)
+{
+	struct scatterlist *sg = &bufs->sgl[slot];
+
+	if (!sg->length)
+		return;
+	free_pages_exact(sg_virt(sg), bufs->chunk_size);
+	sg->length = 0;
+}
+
+/**
+ * rtrs_srv_bufs_destroy() - undo rtrs_srv_bufs_create() and rtrs_srv_bufs_grow()
+ * @bufs: the object, detached; nothing happens if it was not created or is destroyed already
+ *
+ * Context: process, may sleep; nobody uses the memory.
  */
 void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs)
 {
-	if (bufs->mrs)
-		rtrs_srv_bufs_shrink(bufs, 0);
+	while (bufs->nr_chunks)
+		rtrs_srv_bufs_free_chunk(bufs, --bufs->nr_chunks);
 	kvfree(bufs->mrs);
 	bufs->mrs = NULL;
 	kvfree(bufs->sgl);

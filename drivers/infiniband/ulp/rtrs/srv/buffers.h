@@ -32,8 +32,8 @@ struct rtrs_srv_geo {
 /**
  * struct rtrs_srv_bufs - chunks and memory regions of one path
  *
- * Written by the info work, then by the chunks work, last by the close work; the state of a region belongs to who owns
- * its slot.
+ * Written by the info work, then by the chunks work, then by the close work, last by the end work; the state of a region
+ * belongs to who owns its slot.
  *
  * @pd: protection domain of the regions
  * @dev: device the chunks are mapped for
@@ -60,6 +60,8 @@ int rtrs_srv_bufs_create(struct rtrs_srv_bufs *bufs, struct ib_pd *pd, const str
 			 u32 chunks_per_mr);
 int rtrs_srv_bufs_grow(struct rtrs_srv_bufs *bufs, u32 nr);
 void rtrs_srv_bufs_shrink(struct rtrs_srv_bufs *bufs, u32 nr);
+void rtrs_srv_bufs_detach(struct rtrs_srv_bufs *bufs);
+void rtrs_srv_bufs_free_chunk(struct rtrs_srv_bufs *bufs, u32 slot);
 void rtrs_srv_bufs_destroy(struct rtrs_srv_bufs *bufs);
 int rtrs_srv_bufs_map_mr(struct rtrs_srv_bufs *bufs, u32 index, struct ib_cqe *cqe);
 

@@ -214,6 +214,7 @@ static struct rtrs_srv_path *rtrs_srv_cm_new_path(struct rtrs_srv_sess *sess,
 	if (IS_ERR(path))
 		return path;
 	INIT_WORK(&path->close_work, rtrs_srv_close_work);
+	INIT_WORK(&path->end_work, rtrs_srv_close_end_work);
 	rtrs_srv_fence_init(path);
 	rtrs_srv_chunks_init(path);
 	ret = rtrs_srv_info_init(path);

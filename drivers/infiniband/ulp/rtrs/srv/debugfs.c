@@ -7,6 +7,7 @@
  * that are held while they are shown.  An open file holds the module; to remove a file waits for who is inside it.
  */
 #include <linux/debugfs.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
@@ -39,6 +40,14 @@ static void rtrs_srv_debugfs_path(const struct rtrs_srv_path *path, struct seq_f
 		   sum.bytes[READ] / SZ_1K, sum.cnt[WRITE], sum.bytes[WRITE] / SZ_1K);
 }
 
+/* The path's device may be gone. */
+static void rtrs_srv_debugfs_orphaned(const struct rtrs_srv_path *path, struct seq_file *seq)
+{
+	seq_printf(seq, "  %-40s orphaned requests %u, KiB %u, seconds %u\n", path->name, path->orphans,
+		   READ_ONCE(path->chunks.charged) * (path->geo->chunk_size / SZ_1K),
+		   jiffies_to_msecs(jiffies - path->orphaned_at) / 1000);
+}
+
 static void rtrs_srv_debugfs_sess(struct rtrs_srv_sess *sess, void *arg)
 {
 	const struct rtrs_srv_path *path;
@@ -51,6 +60,8 @@ static void rtrs_srv_debugfs_sess(struct rtrs_srv_sess *sess, void *arg)
 	seq_printf(seq, ": %u of %u paths up\n", READ_ONCE(sess->paths_up), nr);
 	list_for_each_entry(path, &sess->paths, entry)
 		rtrs_srv_debugfs_path(path, seq);
+	list_for_each_entry(path, &sess->orphaned, entry)
+		rtrs_srv_debugfs_orphaned(path, seq);
 }
 
 static int rtrs_srv_sessions_show(struct seq_file *seq, void *unused)

@@ -13,6 +13,7 @@
 	X(alloc_bufs)	\
 	X(alloc_table)	\
 	X(alloc_reqs)	\
+	X(alloc_pdus)	\
 	X(alloc_rsps)	\
 	X(alloc_usr_page)	\
 	X(alloc_info)	\

@@ -131,7 +131,7 @@ static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 	if (ret)
 		goto err_message;
 	what = "memory regions";
-	ret = rtrs_srv_chunks_register(path, 0);
+	ret = rtrs_srv_chunks_register(path);
 	if (ret)
 		goto err_message;
 	what = "INFO_RSP";

@@ -63,7 +63,7 @@ static void rtrs_srv_req_submit(struct rtrs_srv_req *req, bool batch)
 	struct rtrs_srv_path *path = req->path;
 	int ret;
 
-	/* The ULP may answer before it returns: the close of the path waits for the return too. */
+	/* The ULP may answer before it returns: the memory of the path waits for the return too. */
 	percpu_ref_get(&path->ops_ref);
 	if (unlikely(req->arrived_ns))
 		req->submitted_ns = rtrs_lat_now();
@@ -85,8 +85,7 @@ static void rtrs_srv_req_start_work(struct work_struct *work)
 {
 	struct rtrs_srv_req *req = container_of(work, struct rtrs_srv_req, start_work);
 
-	/* Run now it could overtake what the client has sent again elsewhere. */
-	if (rtrs_srv_path_serves(req->path))
+	if (rtrs_srv_req_may_run(req))
 		rtrs_srv_req_submit(req, false);
 	else
 		rtrs_srv_req_drop(req);
@@ -98,7 +97,7 @@ static void rtrs_srv_req_ready(struct rtrs_srv_req *req)
 	bool service = !req->conn->conn.cid;
 	int ret;
 
-	ret = rtrs_srv_req_queue(req);
+	ret = rtrs_srv_req_queue(req, service);
 	if (unlikely(ret == -EINPROGRESS))
 		return;
 	if (unlikely(ret))
@@ -453,6 +452,8 @@ static void rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 	struct rtrs_srv_req *req = &path->reqs[slot];
 
 	req->op.slot = slot;
+	if (path->pdus)
+		req->op.pdu = path->pdus + slot * path->ctx->ops.pdu_size;
 	req->path = path;
 	req->inv_cqe.done = rtrs_srv_req_inv_done;
 	INIT_WORK(&req->start_work, rtrs_srv_req_start_work);
@@ -505,6 +506,12 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 		     kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
 	if (!path->reqs)
 		return -ENOMEM;
+	if (path->ctx->ops.pdu_size) {
+		path->pdus = fault_here(alloc_pdus) ? NULL :
+			     kvcalloc(path->geo->queue_depth, path->ctx->ops.pdu_size, GFP_KERNEL);
+		if (!path->pdus)
+			return -ENOMEM;
+	}
 	for (slot = 0; slot < path->geo->queue_depth; slot++)
 		rtrs_srv_req_init(path, slot);
 	path->copy_bytes = min_t(u32, ib_uses_virt_dma(path->dev) ? RTRS_SRV_COPY_SOFT_BYTES :
@@ -521,10 +528,26 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 }
 
 /**
- * rtrs_srv_io_destroy_reqs() - undo rtrs_srv_io_create_reqs()
- * @path: the path, stopped and drained; nothing happens if it has no requests
+ * rtrs_srv_io_detach() - give back what the requests of a path have of its device
+ * @path: the path, stopped and drained, its queue pairs gone
  *
  * Context: process, may sleep; close work of the path.
+ */
+void rtrs_srv_io_detach(struct rtrs_srv_path *path)
+{
+	if (!path->rsps)
+		return;
+	ib_dma_unmap_single(path->dev, path->rsps_dma, path->geo->queue_depth * sizeof(*path->rsps),
+			    DMA_TO_DEVICE);
+	kfree(path->rsps);
+	path->rsps = NULL;
+}
+
+/**
+ * rtrs_srv_io_destroy_reqs() - undo rtrs_srv_io_create_reqs()
+ * @path: the path, detached; none of its requests is with the ULP; nothing happens if it has none
+ *
+ * Context: process, may sleep; end work of the path.
  */
 void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path)
 {
@@ -534,12 +557,8 @@ void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path)
 		return;
 	for (slot = 0; slot < path->geo->queue_depth; slot++)
 		rtrs_srv_req_free_private(&path->reqs[slot]);
-	if (path->rsps) {
-		ib_dma_unmap_single(path->dev, path->rsps_dma,
-				    path->geo->queue_depth * sizeof(*path->rsps), DMA_TO_DEVICE);
-		kfree(path->rsps);
-		path->rsps = NULL;
-	}
+	kvfree(path->pdus);
+	path->pdus = NULL;
 	kvfree(path->reqs);
 	path->reqs = NULL;
 }
@@ -560,23 +579,48 @@ static void rtrs_srv_conn_drop_waiting(struct rtrs_srv_conn *conn)
 }
 
 /**
- * rtrs_srv_io_stop() - take no more requests and wait until those there are are finished
+ * rtrs_srv_io_stop() - take no more requests, drop those that the ULP does not have yet
  * @path: the path, CLOSING; its queue pairs are in error but not drained yet
  *
- * Waits for the ULP.  The locks of slots and wait lists make the new state visible: what was added
+ * Does not wait for the ULP.  The locks of slots and wait lists make the new state visible: what was added
  * before is found here, what comes later sees the state and is not added.
  *
- * Context: process, may sleep; close work of the path.
+ * Context: process, may sleep; close work of the path, which has a reference of ops_ref.
  */
 void rtrs_srv_io_stop(struct rtrs_srv_path *path)
 {
 	u32 i;
 
 	percpu_ref_kill(&path->ops_ref);
+	/* PAIRS: rtrs_srv_req_answer_or_drop() */
+	synchronize_rcu();
 	for (i = 0; i < path->cid_num; i++)
 		if (path->conns[i])
 			rtrs_srv_conn_drop_waiting(path->conns[i]);
 	for (i = 0; path->reqs && i < path->geo->queue_depth; i++)
 		rtrs_srv_req_drop_queued(&path->reqs[i]);
-	wait_for_completion(&path->ops_done);
+}
+
+/**
+ * rtrs_srv_io_orphan() - leave to the ULP what it has of a path
+ * @path: the path, stopped and drained
+ *
+ * A start_work that runs after it was waited for here finds the path closing, and drops its request.
+ *
+ * Context: process, may sleep; close work of the path.
+ * Return: how many requests the ULP has.
+ */
+u32 rtrs_srv_io_orphan(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_req *req;
+	u32 i, nr = 0;
+
+	for (i = 0; path->reqs && i < path->geo->queue_depth; i++) {
+		req = &path->reqs[i];
+		if (rtrs_srv_req_is_idle(req))
+			continue;
+		flush_work(&req->start_work);
+		nr += rtrs_srv_req_orphan(req);
+	}
+	return nr;
 }

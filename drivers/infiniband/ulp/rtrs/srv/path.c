@@ -3,10 +3,10 @@
  * The path object and the one place that writes its state.
  *
  * Operation: CM events, completions, timers and people only produce events.  The step to CLOSING,
- * which happens once, queues the close work; everything a path has is taken down there and nowhere
- * else.
+ * which happens once, queues the close work; everything a path has of its device is taken down there and
+ * nowhere else.  Its end work, which the last of its requests queues, frees the memory.
  *
- * Ownership: the reference of kobject_init() belongs to the close work, which drops it last.
+ * Ownership: the reference of kobject_init() belongs to the end work, which drops it last.
  * Handlers and works that use a path hold no reference: the close work waits for each kind of
  * them.
  */
@@ -78,7 +78,7 @@ static void rtrs_srv_path_ops_done(struct percpu_ref *ref)
 {
 	struct rtrs_srv_path *path = container_of(ref, struct rtrs_srv_path, ops_ref);
 
-	complete(&path->ops_done);
+	queue_work(path->ctx->close_wq, &path->end_work);
 }
 
 static void rtrs_srv_path_handshake_work(struct work_struct *work)
@@ -250,7 +250,6 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	rtrs_srv_path_set_addrs(path, cm_id);
 	spin_lock_init(&path->lock);
 	path->_state = RTRS_SRV_PATH_CONNECTING;
-	init_completion(&path->ops_done);
 	rtrs_hb_init(&path->hb, &rtrs_srv_path_hb_ops, ctx->wq);
 	INIT_DELAYED_WORK(&path->handshake_dwork, rtrs_srv_path_handshake_work);
 
@@ -281,6 +280,7 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	refcount_inc(&ctx->users);
 	list_add_tail(&path->entry, &sess->paths);
 	sess->nr_paths++;
+	sess->nr_refs++;
 	rtrs_nl_changed();
 	ctx->last_path_id = rtrs_imm_payload(ctx->last_path_id + 1);
 	path->id = ctx->last_path_id;
@@ -402,6 +402,28 @@ void rtrs_srv_path_queue(struct rtrs_srv_path *path, enum rtrs_srv_path_state st
 	spin_lock_irqsave(&path->lock, flags);
 	if (path->_state == state)
 		queue_work(wq, work);
+	spin_unlock_irqrestore(&path->lock, flags);
+}
+
+/**
+ * rtrs_srv_path_queue_dwork() - have a work of a path done later, while the path is CONNECTED
+ * @path: the path
+ * @wq: where to
+ * @dwork: the work
+ * @delay: jiffies
+ *
+ * After the step to CLOSING the work is never queued again, so the close work has to wait for it only once.
+ *
+ * Context: any.
+ */
+void rtrs_srv_path_queue_dwork(struct rtrs_srv_path *path, struct workqueue_struct *wq, struct delayed_work *dwork,
+			       unsigned long delay)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->lock, flags);
+	if (path->_state == RTRS_SRV_PATH_CONNECTED)
+		queue_delayed_work(wq, dwork, delay);
 	spin_unlock_irqrestore(&path->lock, flags);
 }
 

@@ -11,7 +11,7 @@
  * with interrupts off: the ULP answers in any context.
  *
  * Errors: a response that cannot be posted closes the path.  When a path is no longer CONNECTED requests
- * finish without answer.
+ * finish without answer, and without a look at what the path has of its device.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -359,6 +359,24 @@ bool rtrs_srv_req_answer(struct rtrs_srv_req *req, bool batch)
 	return rtrs_srv_req_send_rsp(req);
 }
 
+/*
+ * The ULP may answer when the path is gone, and with it its queue pairs, regions and mappings.
+ * PAIRS: synchronize_rcu() of rtrs_srv_io_stop(): an answer that has found the path CONNECTED is posted, or waits for
+ * room, before any of these goes.
+ */
+static bool rtrs_srv_req_answer_or_drop(struct rtrs_srv_req *req, bool batch)
+{
+	bool ret = true;
+
+	rcu_read_lock();
+	if (likely(rtrs_srv_path_serves(req->path)))
+		ret = rtrs_srv_req_answer(req, batch);
+	else
+		rtrs_srv_req_drop(req);
+	rcu_read_unlock();
+	return ret;
+}
+
 static void rtrs_srv_late_rsp_work(struct work_struct *work)
 {
 	struct rtrs_srv_late_rsp *late = container_of(to_delayed_work(work),
@@ -366,7 +384,7 @@ static void rtrs_srv_late_rsp_work(struct work_struct *work)
 	struct rtrs_srv_req *req = late->req;
 
 	kfree(late);
-	rtrs_srv_req_answer(req, false);
+	rtrs_srv_req_answer_or_drop(req, false);
 }
 
 /* Return: false if there is no memory to answer late. */
@@ -400,7 +418,7 @@ bool rtrs_srv_req_respond(struct rtrs_srv_req *req, bool batch)
 	}
 	if (fault_here(rsp_delayed) && rtrs_srv_req_answer_late(req))
 		return true;
-	return rtrs_srv_req_answer(req, batch);
+	return rtrs_srv_req_answer_or_drop(req, batch);
 }
 
 /**

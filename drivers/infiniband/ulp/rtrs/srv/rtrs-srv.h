@@ -51,6 +51,7 @@ struct rtrs_srv_path;
  * @RTRS_SRV_REQ_IDLE: the client owns the slot
  * @RTRS_SRV_REQ_CLAIMED: a request came; header is being checked, the chunk's key is being invalidated
  * @RTRS_SRV_REQ_QUEUED: may run as soon as those of the slot that were ready before are finished
+ * @RTRS_SRV_REQ_STARTING: it is its turn, its start_work hands it to the ULP
  * @RTRS_SRV_REQ_RUNNING: handed to the ULP, or about to be
  * @RTRS_SRV_REQ_ANSWERED: the ULP is done with it, the response is being posted
  */
@@ -58,6 +59,7 @@ enum rtrs_srv_req_state {
 	RTRS_SRV_REQ_IDLE,
 	RTRS_SRV_REQ_CLAIMED,
 	RTRS_SRV_REQ_QUEUED,
+	RTRS_SRV_REQ_STARTING,
 	RTRS_SRV_REQ_RUNNING,
 	RTRS_SRV_REQ_ANSWERED,
 };
@@ -103,7 +105,7 @@ enum rtrs_srv_call {
  * @rsp_dma: I. its DMA address
  * @usr: O. private copy of the user message, @usr_small or @usr_page
  * @usr_page: O. room for the longest user message, NULL until first needed
- * @slot_entry: L. in the slot's list
+ * @slot_entry: L. in the slot's list; alone if it is orphaned
  * @wait_entry: W. in the connection's list of requests that wait for room in the send queue; before that,
  *	in the connection's batch
  * @start_work: hands the request to the ULP where the completion handler must not do it
@@ -143,7 +145,7 @@ struct rtrs_srv_req {
 /**
  * struct rtrs_srv_slot - a slot of a session: requests of all paths in order of arrival
  *
- * At most one of the list is RUNNING, and none behind it runs.  A cache line each: different CPUs
+ * At most one of the list is STARTING or RUNNING, and none behind it runs.  A cache line each: different CPUs
  * serve different slots.
  *
  * @lock: guards @reqs and the state of the requests in it
@@ -206,6 +208,20 @@ struct rtrs_srv_info {
 };
 
 /**
+ * enum rtrs_srv_chunks_stage - what the chunks work does
+ * @RTRS_SRV_CHUNKS_STEADY: nothing; the client may want another number
+ * @RTRS_SRV_CHUNKS_REGISTERING: regions of new chunks are being registered
+ * @RTRS_SRV_CHUNKS_FLUSHING: chunks are closed, all that was posted before is being acknowledged
+ * @RTRS_SRV_CHUNKS_ANSWERING: the client is to be told how many there are
+ */
+enum rtrs_srv_chunks_stage {
+	RTRS_SRV_CHUNKS_STEADY,
+	RTRS_SRV_CHUNKS_REGISTERING,
+	RTRS_SRV_CHUNKS_FLUSHING,
+	RTRS_SRV_CHUNKS_ANSWERING,
+};
+
+/**
  * struct rtrs_srv_chunks - how many chunks a path has (chunks.c)
  *
  * C: set by the connect handler, then by the info work, then by the chunks work, last by the close work, which wait for
@@ -215,14 +231,22 @@ struct rtrs_srv_info {
  * @charged: C. chunks that the client is charged with
  * @open: C, read by anybody. chunks that requests may use
  * @wanted: A. how many the client wants
- * @work: makes them, or takes them back, and answers; queued only while the path is CONNECTED
+ * @asked: A. @wanted is news
+ * @dwork: makes them, or takes them back, and answers, a step at a time; queued only while the path is CONNECTED
+ * @stage: C, read by handlers. which step comes next
+ * @goal: C. how many the path is to have at the end
+ * @was: C. how many it had at the beginning
+ * @first: C. regions it had at the beginning
+ * @left: C. how many are not closed
+ * @next: C. region to be registered, or connection to be flushed, next
+ * @pending: A. what was posted and has no completion yet
  * @table: C. descriptors on their way, NULL without extension CREDITS
  * @table_dma: C. its DMA address
  * @table_addr: C. address of the client's table, as the client says
  * @table_rkey: C. its key, likewise
  * @reg_cqe: completion of registrations
  * @flush_cqe: completion of what is posted behind all else
- * @posted: completed for each of them, for good if one failed
+ * @posted: completed for each of them that the info work waits for, for good if one failed
  * @failed: one of them failed
  */
 struct rtrs_srv_chunks {
@@ -230,7 +254,15 @@ struct rtrs_srv_chunks {
 	u32 charged;
 	u32 open;
 	u32 wanted;
-	struct work_struct work;
+	u32 asked;
+	struct delayed_work dwork;
+	enum rtrs_srv_chunks_stage stage;
+	u32 goal;
+	u32 was;
+	u32 first;
+	u32 left;
+	u32 next;
+	atomic_t pending;
 	struct rtrs_sg_desc *table;
 	u64 table_dma;
 	u64 table_addr;
@@ -262,7 +294,7 @@ struct rtrs_srv_fence {
  * work, cleared by the close work, which waits for the info work first.
  *
  * @kobj: reference count of the object and its directory in sysfs
- * @entry: M. in the session's list
+ * @entry: M. in the session's list of paths, from the tear-down on in that of orphaned ones
  * @sess: I. the session
  * @ctx: I. the context
  * @geo: I. sizes, those of the context
@@ -270,7 +302,7 @@ struct rtrs_srv_fence {
  * @name: I. "client@server" as in sysfs
  * @clt_addr: I. address of the client
  * @srv_addr: I. address of the server
- * @dev: I. device, with a reference
+ * @dev: I. device, with a reference; not to be looked at any more once the tear-down is over
  * @port_num: I. port of the device
  * @recon_cnt: I. number of the client's attempt
  * @features: I. extensions taken up
@@ -283,12 +315,14 @@ struct rtrs_srv_fence {
  * @cid_num: I. connections the client makes
  * @nr_conns: M. connections accepted so far
  * @conns: M. the connections by number; not changed any more once the path is not CONNECTING
- * @ops_ref: one reference per request that is not idle
- * @ops_done: the last reference of @ops_ref is gone
+ * @ops_ref: one reference per request that is not idle, and one of the tear-down; the last one queues @end_work
  * @bufs: chunks and memory regions; as C of struct rtrs_srv_chunks
  * @chunks: how many there are
  * @copy_bytes: N. a WRITE with no more data than this is copied instead of invalidating the chunk's key
  * @reqs: N. requests, one per slot
+ * @pdus: N. the ULP's part of the requests
+ * @orphans: M. requests that the ULP had when the path was torn down
+ * @orphaned_at: M. jiffies of that
  * @rsps: N. the requests' messages that carry a key
  * @rsps_dma: N. their DMA address
  * @info: info exchange
@@ -304,6 +338,7 @@ struct rtrs_srv_fence {
  * @in_sysfs: N. @kobj is added
  * @handshake_dwork: closes the path if INFO_REQ does not come
  * @close_work: tears the path down; queued once, by the step to CLOSING
+ * @end_work: frees the path when it is torn down and the ULP has none of its requests any more
  */
 struct rtrs_srv_path {
 	struct kobject kobj;
@@ -332,11 +367,13 @@ struct rtrs_srv_path {
 	struct rtrs_srv_conn **conns;
 
 	struct percpu_ref ops_ref;
-	struct completion ops_done;
 	struct rtrs_srv_bufs bufs;
 	struct rtrs_srv_chunks chunks;
 	u32 copy_bytes;
 	struct rtrs_srv_req *reqs;
+	void *pdus;
+	u32 orphans;
+	unsigned long orphaned_at;
 	struct rtrs_msg_rkey_rsp *rsps;
 	u64 rsps_dma;
 
@@ -354,20 +391,23 @@ struct rtrs_srv_path {
 	bool in_sysfs;
 	struct delayed_work handshake_dwork;
 	struct work_struct close_work;
+	struct work_struct end_work;
 };
 
 /**
  * struct rtrs_srv_sess - a session: all paths of one client to one context
  *
  * I: fixed from creation.  M: mutex of the context.  E: @ev_mutex.  G: the lock of names in sess.c.
- * Lives as long as it has paths.
+ * Lives as long as it has paths, those with orphaned requests too: the order of its slots is one.
  *
  * @entry: M. in the context's list
  * @ctx: I. the context
  * @uuid: I. identity
  * @peer: I. who it is charged to
  * @paths: M. the paths
- * @nr_paths: M. their number, those that are still being destroyed too
+ * @nr_paths: M. their number, those that are still being torn down too
+ * @orphaned: M. paths that are torn down and whose memory waits for the ULP
+ * @nr_refs: M. paths whose memory is not freed; without one the session is
  * @name: G. session name, fixed while @nr_named is not 0
  * @name_entry: G. in the list of names
  * @nr_named: G. paths whose INFO_REQ carried the name
@@ -387,6 +427,8 @@ struct rtrs_srv_sess {
 	struct rtrs_srv_peer *peer;
 	struct list_head paths;
 	u32 nr_paths;
+	struct list_head orphaned;
+	u32 nr_refs;
 
 	char name[RTRS_NAME_LEN];
 	struct list_head name_entry;
@@ -514,6 +556,8 @@ bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_even
 			     const char *fmt, ...);
 void rtrs_srv_path_queue(struct rtrs_srv_path *path, enum rtrs_srv_path_state state, struct workqueue_struct *wq,
 			 struct work_struct *work);
+void rtrs_srv_path_queue_dwork(struct rtrs_srv_path *path, struct workqueue_struct *wq, struct delayed_work *dwork,
+			       unsigned long delay);
 void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
 			     const struct ib_wc *wc);
 
@@ -545,8 +589,11 @@ void rtrs_srv_fence_up(struct rtrs_srv_path *path);
 int rtrs_srv_req_claim(struct rtrs_srv_req *req);
 void rtrs_srv_req_open(struct rtrs_srv_req *req, void *chunk, u64 dma, struct rtrs_mr *mr);
 bool rtrs_srv_req_close(struct rtrs_srv_req *req);
-int rtrs_srv_req_queue(struct rtrs_srv_req *req);
+int rtrs_srv_req_queue(struct rtrs_srv_req *req, bool start);
 void rtrs_srv_req_start(struct rtrs_srv_req *req);
+bool rtrs_srv_req_may_run(struct rtrs_srv_req *req);
+bool rtrs_srv_req_orphan(struct rtrs_srv_req *req);
+bool rtrs_srv_req_is_idle(struct rtrs_srv_req *req);
 struct rtrs_srv_req *rtrs_srv_req_release(struct rtrs_srv_req *req, struct rtrs_srv_slot *slot);
 void rtrs_srv_req_finish(struct rtrs_srv_path *path, struct rtrs_srv_req *next);
 void rtrs_srv_req_drop(struct rtrs_srv_req *req);
@@ -563,16 +610,19 @@ void rtrs_srv_req_free_private(struct rtrs_srv_req *req);
 /* chunks.c: chunks that come and go */
 void rtrs_srv_chunks_init(struct rtrs_srv_path *path);
 int rtrs_srv_chunks_create(struct rtrs_srv_path *path);
-int rtrs_srv_chunks_register(struct rtrs_srv_path *path, u32 first);
+int rtrs_srv_chunks_register(struct rtrs_srv_path *path);
 void rtrs_srv_chunks_open(struct rtrs_srv_path *path, u32 first);
 void rtrs_srv_chunks_want(struct rtrs_srv_path *path, u32 nr);
 void rtrs_srv_chunks_stop(struct rtrs_srv_path *path);
+u32 rtrs_srv_chunks_detach(struct rtrs_srv_path *path);
 void rtrs_srv_chunks_exit(struct rtrs_srv_path *path);
 
 /* io.c: requests and responses */
 int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path);
+void rtrs_srv_io_detach(struct rtrs_srv_path *path);
 void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path);
 void rtrs_srv_io_stop(struct rtrs_srv_path *path);
+u32 rtrs_srv_io_orphan(struct rtrs_srv_path *path);
 void rtrs_srv_io_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc);
 
@@ -594,6 +644,7 @@ void rtrs_srv_info_exit(struct rtrs_srv_path *path);
 
 /* close.c: tear-down of a path */
 void rtrs_srv_close_work(struct work_struct *work);
+void rtrs_srv_close_end_work(struct work_struct *work);
 
 /* cm.c: listening and connection requests */
 int rtrs_srv_cm_listen(struct rtrs_srv_ctx *ctx);

@@ -7,7 +7,9 @@
  *
  * Ordering: the ULP sees CONNECTED before the first request of a session and DISCONNECTED after
  * the last one was answered: paths count as up from before they serve until their requests are
- * finished.
+ * finished.  A ULP with struct rtrs_srv_ops.orphaned sees DISCONNECTED as soon as no path can bring a request any
+ * more.  While it still has requests of the session the object stays, and a client that comes back finds it; for the
+ * ULP that is another session.
  */
 #define pr_fmt(fmt) "rtrs-server: " fmt
 
@@ -83,6 +85,7 @@ struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx, const u8 *u
 	sess->ctx = ctx;
 	memcpy(sess->uuid, uuid, sizeof(sess->uuid));
 	INIT_LIST_HEAD(&sess->paths);
+	INIT_LIST_HEAD(&sess->orphaned);
 	mutex_init(&sess->ev_mutex);
 	list_add_tail(&sess->entry, &ctx->sessions);
 	return sess;
@@ -95,7 +98,7 @@ err_free:
 }
 
 /**
- * rtrs_srv_sess_free_if_empty() - free a session that has no paths
+ * rtrs_srv_sess_free_if_empty() - free a session that has no paths, nor requests of former ones
  * @sess: the session
  *
  * Context: process; mutex of the context held.
@@ -103,7 +106,7 @@ err_free:
 void rtrs_srv_sess_free_if_empty(struct rtrs_srv_sess *sess)
 {
 	lockdep_assert_held(&sess->ctx->mutex);
-	if (sess->nr_paths)
+	if (sess->nr_refs)
 		return;
 	list_del(&sess->entry);
 	mutex_destroy(&sess->ev_mutex);
@@ -238,11 +241,11 @@ int rtrs_srv_sess_path_up(struct rtrs_srv_path *path)
 
 /**
  * rtrs_srv_sess_path_down() - undo rtrs_srv_sess_path_up()
- * @path: the path, all its requests are finished; nothing happens if it is not up
+ * @path: the path, all its requests are finished or orphaned; nothing happens if it is not up
  *
  * Tells the ULP if it was the last one.
  *
- * Context: process, may sleep; close work of the path.
+ * Context: process, may sleep; close work or end work of the path.
  */
 void rtrs_srv_sess_path_down(struct rtrs_srv_path *path)
 {

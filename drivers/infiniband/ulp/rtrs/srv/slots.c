@@ -30,7 +30,7 @@ static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
 	struct rtrs_srv_req *req;
 
 	list_for_each_entry(req, &slot->reqs, slot_entry)
-		if (req->state == RTRS_SRV_REQ_RUNNING)
+		if (req->state == RTRS_SRV_REQ_RUNNING || req->state == RTRS_SRV_REQ_STARTING)
 			return true;
 	return false;
 }
@@ -45,7 +45,7 @@ static struct rtrs_srv_req *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
 		return NULL;
 	list_for_each_entry(req, &slot->reqs, slot_entry) {
 		if (req->state == RTRS_SRV_REQ_QUEUED) {
-			req->state = RTRS_SRV_REQ_RUNNING;
+			req->state = RTRS_SRV_REQ_STARTING;
 			return req;
 		}
 	}
@@ -128,12 +128,13 @@ bool rtrs_srv_req_close(struct rtrs_srv_req *req)
 /**
  * rtrs_srv_req_queue() - header and data of a request are stable, it may run in its turn
  * @req: the request, claimed
+ * @start: in its turn it is handed to the ULP by its start_work
  *
  * Context: any. Return: 0: it is its turn, the caller hands it to the ULP; -EINPROGRESS: another
  * request of the slot still runs, this one belongs to the slot; -ESHUTDOWN: its path is being
  * closed, the caller drops it.
  */
-int rtrs_srv_req_queue(struct rtrs_srv_req *req)
+int rtrs_srv_req_queue(struct rtrs_srv_req *req, bool start)
 {
 	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
 	unsigned long flags;
@@ -147,7 +148,7 @@ int rtrs_srv_req_queue(struct rtrs_srv_req *req)
 		req->state = RTRS_SRV_REQ_QUEUED;
 		ret = -EINPROGRESS;
 	} else {
-		req->state = RTRS_SRV_REQ_RUNNING;
+		req->state = start ? RTRS_SRV_REQ_STARTING : RTRS_SRV_REQ_RUNNING;
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&slot->lock, flags);
@@ -155,14 +156,35 @@ int rtrs_srv_req_queue(struct rtrs_srv_req *req)
 }
 
 /**
- * rtrs_srv_req_start() - have a running request handed to the ULP by its start_work
- * @req: the request
+ * rtrs_srv_req_start() - have a request handed to the ULP by its start_work
+ * @req: the request, STARTING
  *
  * Context: any.
  */
 void rtrs_srv_req_start(struct rtrs_srv_req *req)
 {
 	queue_work(rtrs_srv_io_wq, &req->start_work);
+}
+
+/**
+ * rtrs_srv_req_may_run() - is a request still to be handed to the ULP
+ * @req: the request, STARTING; RUNNING if it is
+ *
+ * Context: start_work of the request.
+ * Return: false if its path is being closed: run now it could overtake what the client has sent again elsewhere.
+ */
+bool rtrs_srv_req_may_run(struct rtrs_srv_req *req)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	unsigned long flags;
+	bool serves;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	serves = rtrs_srv_path_serves(req->path);
+	if (serves)
+		req->state = RTRS_SRV_REQ_RUNNING;
+	spin_unlock_irqrestore(&slot->lock, flags);
+	return serves;
 }
 
 /**
@@ -237,6 +259,62 @@ void rtrs_srv_req_drop_queued(struct rtrs_srv_req *req)
 	spin_unlock_irqrestore(&slot->lock, flags);
 	if (queued)
 		rtrs_srv_req_finish(path, next);
+}
+
+/**
+ * rtrs_srv_req_orphan() - the path of a request is gone, the ULP may still have it
+ * @req: the request, in any state; its start_work does not run
+ *
+ * A ULP that keeps conflicting requests apart by itself is told, and the request leaves the order of its slot: what
+ * a disk does not end must not hold up the slot's next request, which may be for another disk.  With any other ULP
+ * it stays in that order until it is answered.
+ *
+ * Context: process; close work of the path.
+ * Return: true if the ULP has it.
+ */
+bool rtrs_srv_req_orphan(struct rtrs_srv_req *req)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	bool (*orphaned)(struct rtrs_srv_op *id) = req->path->ctx->ops.orphaned;
+	struct rtrs_srv_req *next = NULL;
+	bool running, back = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	/* The ULP may answer at this moment; the request is not released before the lock is. */
+	running = READ_ONCE(req->state) == RTRS_SRV_REQ_RUNNING;
+	if (running && orphaned) {
+		back = orphaned(&req->op);
+		if (back)
+			req->state = RTRS_SRV_REQ_ANSWERED;
+		list_del_init(&req->slot_entry);
+		next = rtrs_srv_slot_next(slot);
+	}
+	spin_unlock_irqrestore(&slot->lock, flags);
+	if (next)
+		rtrs_srv_req_start(next);
+	if (back)
+		rtrs_srv_req_drop(req);
+	return running && !back;
+}
+
+/**
+ * rtrs_srv_req_is_idle() - has a slot no request of a path
+ * @req: the path's request of the slot
+ *
+ * Context: any.
+ * Return: true if it has none; it stays so if the path is closing.
+ */
+bool rtrs_srv_req_is_idle(struct rtrs_srv_req *req)
+{
+	struct rtrs_srv_slot *slot = rtrs_srv_req_slot(req);
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	idle = req->state == RTRS_SRV_REQ_IDLE;
+	spin_unlock_irqrestore(&slot->lock, flags);
+	return idle;
 }
 
 /**
