@@ -19,7 +19,6 @@
 
 #include "export.h"
 #include "fault.h"
-#include "orphan.h"
 
 /**
  * struct rnbd_srv_export - a block device that clients have open
@@ -30,6 +29,7 @@
  * @devs: E: open devices, at least one while on the list
  * @nr_writers: E: how many of them are not read-only
  * @next_suffix: E: makes names of session directories unique
+ * @nr_orphans: orphaned requests of the device; written under the lock of orphan.c
  */
 struct rnbd_srv_export {
 	struct kobject kobj;
@@ -39,6 +39,7 @@ struct rnbd_srv_export {
 	struct list_head devs;
 	unsigned int nr_writers;
 	unsigned int next_suffix;
+	unsigned int nr_orphans;
 };
 
 /**
@@ -121,7 +122,7 @@ static ssize_t orphans_show(struct kobject *kobj, struct kobj_attribute *attr, c
 {
 	const struct rnbd_srv_export *export = container_of(kobj, struct rnbd_srv_export, kobj);
 
-	return sysfs_emit(page, "%u\n", rnbd_srv_orphans_count(export->bdev));
+	return sysfs_emit(page, "%u\n", READ_ONCE(export->nr_orphans));
 }
 static struct kobj_attribute rnbd_srv_export_attr_orphans = __ATTR_RO(orphans);
 
@@ -303,6 +304,7 @@ int rnbd_srv_export_attach(struct rnbd_srv_dev *dev, enum rnbd_srv_verdict *verd
 		goto err_destroy_export;
 	}
 	dev->export = export;
+	dev->nr_orphans = &export->nr_orphans;
 	list_add_tail(&dev->export_entry, &export->devs);
 	export->nr_writers += dev->rules.writable;
 	return 0;

@@ -102,7 +102,7 @@ void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *
 	trace_rnbd_srv_io_start(dev, id->slot, req);
 	if (fault_here(bio_delayed))
 		msleep(RNBD_SRV_IO_DELAY_MS);
-	if (unlikely(READ_ONCE(rnbd_srv_nr_orphans)) && rnbd_srv_orphan_wait(io))
+	if (unlikely(READ_ONCE(*dev->nr_orphans)) && rnbd_srv_orphan_wait(io))
 		return;
 	io->state = RNBD_SRV_IO_SUBMITTED;
 	submit_bio(&io->bio);

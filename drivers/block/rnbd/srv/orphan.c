@@ -16,8 +16,8 @@
  *	the list here; it is started when nothing conflicts any more, or forgotten when its own path is gone too.
  *
  * Locks
- *	One for all, with interrupts off, inside the lock of a slot of the transport.  It is taken only
- *	while there are orphaned requests, and for what makes them.
+ *	One for all, with interrupts off, inside the lock of a slot of the transport.  A request takes it only while
+ *	its block device has orphaned ones.
  */
 #include <linux/list.h>
 #include <linux/percpu-refcount.h>
@@ -44,8 +44,6 @@ static struct rnbd_srv_orphans rnbd_srv_orphans = {
 	.list	 = LIST_HEAD_INIT(rnbd_srv_orphans.list),
 	.waiting = LIST_HEAD_INIT(rnbd_srv_orphans.waiting),
 };
-
-unsigned int rnbd_srv_nr_orphans;
 
 /**
  * rnbd_srv_orphans_init() - say how requests that waited are submitted
@@ -94,7 +92,7 @@ bool rnbd_srv_orphaned(struct rtrs_srv_op *id)
 	} else if (cmpxchg(&io->state, RNBD_SRV_IO_SUBMITTED, RNBD_SRV_IO_ORPHANED) == RNBD_SRV_IO_SUBMITTED) {
 		/* PAIRS: rnbd_srv_io_end(), which finds the state and needs the lock before it lets go of the device. */
 		list_add_tail(&io->entry, &rnbd_srv_orphans.list);
-		WRITE_ONCE(rnbd_srv_nr_orphans, rnbd_srv_nr_orphans + 1);
+		WRITE_ONCE(*io->dev->nr_orphans, *io->dev->nr_orphans + 1);
 	}
 	return waited;
 }
@@ -131,7 +129,7 @@ void rnbd_srv_orphan_end(struct rnbd_srv_io *io)
 
 	guard(spinlock_irqsave)(&rnbd_srv_orphans.lock);
 	list_del(&io->entry);
-	WRITE_ONCE(rnbd_srv_nr_orphans, rnbd_srv_nr_orphans - 1);
+	WRITE_ONCE(*io->dev->nr_orphans, *io->dev->nr_orphans - 1);
 	list_for_each_entry_safe(next, tmp, &rnbd_srv_orphans.waiting, entry) {
 		if (rnbd_srv_orphan_conflicts(next))
 			continue;
@@ -140,22 +138,4 @@ void rnbd_srv_orphan_end(struct rnbd_srv_io *io)
 		/* From here on its end, and the loss of its path, are as of any other. */
 		rnbd_srv_orphans.start(next);
 	}
-}
-
-/**
- * rnbd_srv_orphans_count() - how many orphaned requests a block device has
- * @bdev: the device
- *
- * Context: any.
- * Return: the number.
- */
-unsigned int rnbd_srv_orphans_count(const struct block_device *bdev)
-{
-	const struct rnbd_srv_io *io;
-	unsigned int nr = 0;
-
-	guard(spinlock_irqsave)(&rnbd_srv_orphans.lock);
-	list_for_each_entry(io, &rnbd_srv_orphans.list, entry)
-		nr += io->dev->backend.bdev == bdev;
-	return nr;
 }

@@ -4,13 +4,9 @@
 
 #include "srv.h"
 
-/* How many orphaned requests there are; READ_ONCE(), to be asked again under the lock of orphan.c. */
-extern unsigned int rnbd_srv_nr_orphans;
-
 void rnbd_srv_orphans_init(void (*start)(struct rnbd_srv_io *io));
 bool rnbd_srv_orphaned(struct rtrs_srv_op *id);
 bool rnbd_srv_orphan_wait(struct rnbd_srv_io *io);
 void rnbd_srv_orphan_end(struct rnbd_srv_io *io);
-unsigned int rnbd_srv_orphans_count(const struct block_device *bdev);
 
 #endif /* _RNBD_SRV_ORPHAN_H */

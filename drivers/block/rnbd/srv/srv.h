@@ -62,6 +62,7 @@ enum rnbd_srv_dev_state {
  * @kobj: directory <export>/sessions/<session>; its count is the count of this object
  * @sess: I: the session, on which an open device holds a reference
  * @export: E: the export, while attached to it
+ * @nr_orphans: its counter; I: while there is I/O
  * @backend: I: the block device; valid while @io_ref has users
  * @io_ref: one count per I/O in flight, and one while not CLOSING
  * @rules: I: what I/O is checked against; what can change is read from the device each time
@@ -80,6 +81,7 @@ struct rnbd_srv_dev {
 	struct kobject kobj;
 	struct rnbd_srv_sess *sess;
 	struct rnbd_srv_export *export;
+	unsigned int *nr_orphans;
 	struct rnbd_srv_backend backend;
 	struct percpu_ref io_ref;
 	struct rnbd_srv_io_rules rules;
