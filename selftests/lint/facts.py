@@ -20,6 +20,7 @@ PLACES = {
     "rnbd_clt_ctl_groups": "/sys/class/rnbd-client/ctl/",
     "rnbd_clt_sysfs_attrs": "/sys/block/rnbd<N>/rnbd/",
     "rnbd_srv_ctl_attrs": "/sys/class/rnbd-server/ctl/",
+    "rnbd_srv_export_groups": "/sys/class/rnbd-server/ctl/devices/<device>/",
     "rnbd_srv_ctl_dev_groups": "/sys/class/rnbd-server/ctl/devices/<device>/sessions/<session>/",
     "rnbd_srv_offer_groups": "/sys/class/rnbd-server/ctl/exports/<name>/",
 }
