@@ -3,7 +3,7 @@
 #
 # Usage: exports.sh <farm>
 #
-# What include/rdma/rtrs.h and rtrs-nl.h declare is exported. rtrs-client and
+# What include/rdma/rtrs.h, rtrs-nl.h and rtrs-job.h declare is exported. rtrs-client and
 # rtrs-server export nothing else, rtrs-core nothing else that another module does
 # not use, rnbd and rtrs-perf nothing. What these declare is exported plainly, as
 # mainline does, the rest is GPL-only.

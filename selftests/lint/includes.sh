@@ -26,12 +26,12 @@ allow_only() {
 		allow_only $dir "$pure" "proto includes proto_env.h, formats, rtrs_timing.h and its own" |
 			grep -v '/proto_env\.h:'
 	done
-	forbid $rtrs/verbs '/(core|clt|srv)/|rdma/rtrs(-nl)?\.h|rnbd' "verbs is below these"
+	forbid $rtrs/verbs '/(core|clt|srv)/|rdma/rtrs(-nl|-job)?\.h|rnbd' "verbs is below these"
 	forbid $rtrs/core '/(clt|srv)/|rnbd' "core is below these"
 	forbid $rtrs/clt '/srv/|rnbd' "the client does not know these"
 	forbid $rtrs/srv '/clt/|rnbd' "the server does not know these"
 	for dir in $perf $rnbd; do
-		forbid $dir 'ulp/rtrs|rtrs/rtrs_format|/verbs/' "only rdma/rtrs.h and rtrs-nl.h of the transport"
+		forbid $dir 'ulp/rtrs|rtrs/rtrs_format|/verbs/' "only rdma/rtrs.h, rtrs-nl.h and rtrs-job.h of the transport"
 		forbid $dir/clt '/srv/' "the client does not know the server"
 		forbid $dir/srv '/clt/' "the server does not know the client"
 	done

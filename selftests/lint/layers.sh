@@ -7,7 +7,7 @@
 # object that defines it. An edge is allowed
 #   within a directory, to an object listed before it in Kbuild;
 #   to a lower layer: proto < verbs < core < clt, srv; rnbd/proto < rnbd/clt, rnbd/srv, and so in rtrs-perf;
-#   from rnbd and rtrs-perf to what include/rdma/rtrs.h and rtrs-nl.h declare.
+#   from rnbd and rtrs-perf to what include/rdma/rtrs.h, rtrs-nl.h and rtrs-job.h declare.
 # So clt and srv never see each other, and no two files call each other.
 
 farm=$1

@@ -8,10 +8,10 @@ objects() {
 	tr ' ' '\n' <"$1/$2.mod" | sed "s|^$(realpath "$1")/||" | grep '\.o$'
 }
 
-# api_functions: what include/rdma/rtrs.h and rtrs-nl.h declare, one name per line; not what they define inline
+# api_functions: what include/rdma/rtrs.h, rtrs-nl.h and rtrs-job.h declare, one name per line; not what they define inline
 api_functions() {
 	sed -n '/^static/d; s/^[a-z].*[ *]\(\(rtrs_\|sockaddr_\)[a-z0-9_]*\)(.*/\1/p' \
-		include/rdma/rtrs.h include/rdma/rtrs-nl.h |
+		include/rdma/rtrs.h include/rdma/rtrs-nl.h include/rdma/rtrs-job.h |
 		grep -v '^rtrs_[a-z_]*_t$' | sort -u
 }
 

@@ -8,6 +8,7 @@
 #include "../proto/addr.h"
 #include "../verbs/cq.h"
 #include "../verbs/fault.h"
+#include "job.h"
 #include "nl.h"
 
 MODULE_DESCRIPTION("RTRS (RDMA Transport) core");
@@ -103,6 +104,7 @@ static void __exit rtrs_core_exit(void)
 {
 	rtrs_fault_exit();
 	rtrs_nl_exit();
+	rtrs_jobs_exit();
 	rtrs_cq_exit();
 }
 
