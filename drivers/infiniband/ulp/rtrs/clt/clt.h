@@ -215,6 +215,7 @@ struct rtrs_clt_mrs {
 
 /**
  * struct rtrs_clt_link - verbs objects of one attempt to connect (link.c)
+ * @entry: in the list of links, guarded by rtrs_clt_links_lock
  * @work: destroys them
  * @path: I. the path, with a reference
  * @dev: device, from the first connection on
@@ -227,6 +228,7 @@ struct rtrs_clt_mrs {
  * @conns: the connections
  */
 struct rtrs_clt_link {
+	struct list_head entry;
 	struct work_struct work;
 	struct rtrs_clt_path *path;
 	struct ib_device *dev;
@@ -556,6 +558,7 @@ static inline struct rtrs_clt_sess *to_clt_sess(struct device *dev)
 
 /* path.c */
 extern struct workqueue_struct *rtrs_clt_wq;
+extern struct workqueue_struct *rtrs_clt_tick_wq;
 struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr,
 					  work_func_t work);
 void rtrs_clt_path_release(struct rtrs_clt_path *path);
@@ -717,6 +720,7 @@ void rtrs_clt_path_start(struct rtrs_clt_path *path);
 int rtrs_clt_path_wait_first(struct rtrs_clt_path *path);
 int rtrs_clt_path_reconnect(struct rtrs_clt_path *path);
 void rtrs_clt_path_close(struct rtrs_clt_path *path);
+int rtrs_clt_path_disconnect(struct rtrs_clt_path *path);
 
 /* stats.c */
 extern const struct attribute_group rtrs_clt_path_stats_group;

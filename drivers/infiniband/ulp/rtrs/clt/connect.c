@@ -381,7 +381,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	u16 cid;
 	int ret;
 
-	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_wq);
+	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_tick_wq);
 	rtrs_clt_bounce_init(path);
 	rtrs_clt_mp_beats_forget(path);
 	rtrs_clt_path_set_hb(path);

@@ -11,11 +11,17 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/slab.h>
+#include <rdma/rtrs-job.h>
 
 #include "clt.h"
 #include "fault.h"
 
 static struct workqueue_struct *rtrs_clt_link_wq;
+
+/* Links that are not destroyed, for who waits for the last one. */
+static DEFINE_SPINLOCK(rtrs_clt_links_lock);
+static LIST_HEAD(rtrs_clt_links);
+static DECLARE_WAIT_QUEUE_HEAD(rtrs_clt_links_wait);
 
 static void rtrs_clt_link_free_conn(struct rtrs_clt_link *link, struct rtrs_clt_conn *cc)
 {
@@ -46,8 +52,11 @@ static void rtrs_clt_link_work(struct work_struct *work)
 	for (cid = 0; cid < link->nr_conns; cid++)
 		if (link->conns[cid].conn.cm_id)
 			rdma_destroy_id(link->conns[cid].conn.cm_id);
+	scoped_guard(spinlock, &rtrs_clt_links_lock)
+		list_del(&link->entry);
 	kvfree(link);
 
+	wake_up_all(&rtrs_clt_links_wait);
 	atomic_dec(&path->links);
 	wake_up_all(&path->state_wq);
 	kobject_put(&path->kobj);
@@ -71,6 +80,8 @@ int rtrs_clt_link_create(struct rtrs_clt_path *path)
 	link->path = path;
 	link->nr_conns = nr;
 	INIT_WORK(&link->work, rtrs_clt_link_work);
+	scoped_guard(spinlock, &rtrs_clt_links_lock)
+		list_add_tail(&link->entry, &rtrs_clt_links);
 	kobject_get(&path->kobj);
 	atomic_inc(&path->links);
 	path->link = link;
@@ -172,6 +183,27 @@ int rtrs_clt_link_init(void)
 	return rtrs_clt_link_wq ? 0 : -ENOMEM;
 }
 
+static bool rtrs_clt_links_destroyed(void)
+{
+	bool ret;
+
+	spin_lock(&rtrs_clt_links_lock);
+	ret = list_empty(&rtrs_clt_links);
+	spin_unlock(&rtrs_clt_links_lock);
+	return ret;
+}
+
+static void rtrs_clt_links_tell(unsigned int seconds)
+{
+	const struct rtrs_clt_link *link;
+
+	spin_lock(&rtrs_clt_links_lock);
+	list_for_each_entry(link, &rtrs_clt_links, entry)
+		pr_warn("unloading waits for the device to destroy connections of session %s, path %s, %u s so far\n",
+			link->path->sess->name, link->path->name, seconds);
+	spin_unlock(&rtrs_clt_links_lock);
+}
+
 /**
  * rtrs_clt_link_exit() - undo rtrs_clt_link_init(), when the last link is destroyed
  *
@@ -179,5 +211,6 @@ int rtrs_clt_link_init(void)
  */
 void rtrs_clt_link_exit(void)
 {
+	rtrs_wait_slowly(rtrs_clt_links_wait, rtrs_clt_links_destroyed(), rtrs_clt_links_tell);
 	destroy_workqueue(rtrs_clt_link_wq);
 }

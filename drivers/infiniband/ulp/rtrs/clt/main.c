@@ -3,6 +3,7 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/module.h>
+#include <rdma/rtrs-job.h>
 
 #include "clt.h"
 
@@ -13,13 +14,22 @@ static int __init rtrs_clt_init(void)
 {
 	int ret;
 
-	/* Writeback waits for paths to be torn down and requests to move. */
-	rtrs_clt_wq = alloc_workqueue("rtrs-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/*
+	 * Writeback waits for paths to be torn down and requests to move.  A path worker waits for servers, so as
+	 * many as possible run at a time.
+	 */
+	rtrs_clt_wq = alloc_workqueue("rtrs-client", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	if (!rtrs_clt_wq)
 		return -ENOMEM;
+	/* Its works wait for nobody, so none of them is late because path workers use up the other queue. */
+	rtrs_clt_tick_wq = alloc_workqueue("rtrs-client-tick", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rtrs_clt_tick_wq) {
+		ret = -ENOMEM;
+		goto err_destroy_wq;
+	}
 	ret = rtrs_clt_sysfs_init();
 	if (ret)
-		goto err_destroy_wq;
+		goto err_destroy_tick_wq;
 	ret = rtrs_clt_link_init();
 	if (ret)
 		goto err_sysfs_exit;
@@ -34,6 +44,8 @@ err_link_exit:
 	rtrs_clt_link_exit();
 err_sysfs_exit:
 	rtrs_clt_sysfs_exit();
+err_destroy_tick_wq:
+	destroy_workqueue(rtrs_clt_tick_wq);
 err_destroy_wq:
 	destroy_workqueue(rtrs_clt_wq);
 	return ret;
@@ -44,10 +56,13 @@ static void __exit rtrs_clt_exit(void)
 	rtrs_clt_nl_exit();
 	rtrs_clt_debugfs_exit();
 	rtrs_clt_carrier_exit();
+	/* Paths whose removal was not waited for. */
+	rtrs_jobs_end(THIS_MODULE);
 	/* No session is left: a ULP that has one open holds a reference to this module. */
 	rtrs_clt_link_exit();
 	/* The last links may have held paths and sessions. */
 	rtrs_clt_sysfs_exit();
+	destroy_workqueue(rtrs_clt_tick_wq);
 	destroy_workqueue(rtrs_clt_wq);
 	/* Path tables may still be in a grace period. */
 	rcu_barrier();

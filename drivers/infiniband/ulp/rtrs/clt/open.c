@@ -158,10 +158,12 @@ static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess, struct rtrs_report
 	for (first = 0; first < paths->nr; first++) {
 		rtrs_clt_path_start(paths->path[first]);
 		ret = rtrs_clt_path_wait_first(paths->path[first]);
-		if (!ret)
+		if (!ret || ret == -EINTR)
 			break;
 		err = err ?: ret;
 	}
+	if (ret == -EINTR)
+		return ret;
 	if (ret) {
 		/* Words of the one whose error it is. */
 		rtrs_clt_path_say_why(paths->path[0], report);
@@ -171,7 +173,8 @@ static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess, struct rtrs_report
 	for (i = first + 1; i < paths->nr; i++)
 		rtrs_clt_path_start(paths->path[i]);
 	for (i = first + 1; i < paths->nr; i++)
-		rtrs_clt_path_wait_first(paths->path[i]);
+		if (rtrs_clt_path_wait_first(paths->path[i]) == -EINTR)
+			return -EINTR;
 	return 0;
 }
 
@@ -245,9 +248,9 @@ static int rtrs_clt_check_args(const char *name, size_t path_cnt, u32 nr_poll_qu
  * API specification section 2, with one difference: the session opens when at least one path connects,
  * and the others go on trying.
  *
- * Context: process, sleeps for as long as connecting takes.
+ * Context: process, sleeps for as long as connecting takes; killable.
  * Return: the session for rtrs_clt_close(), or ERR_PTR: -EINVAL wrong argument, -EEXIST name in use or a
- * path given twice, -ENOMEM, or why the first path did not connect.
+ * path given twice, -ENOMEM, -EINTR killed, or why the first path did not connect.
  */
 struct rtrs_clt_sess *rtrs_clt_open_timed(struct rtrs_clt_ops *ops, const char *pathname,
 					  const struct rtrs_addr *paths, size_t path_cnt,

@@ -16,6 +16,7 @@
 #include "fault.h"
 
 struct workqueue_struct *rtrs_clt_wq;
+struct workqueue_struct *rtrs_clt_tick_wq;
 
 /**
  * rtrs_clt_path_reason() - what an error of a path means

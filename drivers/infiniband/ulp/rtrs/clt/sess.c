@@ -348,13 +348,14 @@ void rtrs_clt_path_start(struct rtrs_clt_path *path)
  * rtrs_clt_path_wait_first() - wait for the end of the first attempt
  * @path: started path
  *
- * Context: process, sleeps; the attempt is bounded in time.
- * Return: 0 if it connected, else its error.
+ * Context: process, sleeps; the attempt is bounded in time, and the wait killable.
+ * Return: 0 if it connected, else its error; -EINTR: killed, the attempt goes on.
  */
 int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
 {
-	wait_event(path->state_wq, READ_ONCE(path->attempts) ||
-		   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING);
+	if (wait_event_killable(path->state_wq, READ_ONCE(path->attempts) ||
+				rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING))
+		return -EINTR;
 	return smp_load_acquire(&path->attempts) ? READ_ONCE(path->attempt_result) : -ECONNABORTED;
 }
 
@@ -364,18 +365,32 @@ int rtrs_clt_path_wait_first(struct rtrs_clt_path *path)
  *
  * The server may refuse for a moment, until it has torn down its end; attempts go on meanwhile.
  *
- * Context: process, sleeps for at most connect_timeout_ms.
- * Return: 0; -EBUSY if the path is connecting, closing or being removed; -ENOTCONN if it is not connected by then.
+ * Context: process, sleeps for at most connect_timeout_ms; killable.
+ * Return: 0; -EBUSY if the path is connecting, closing or being removed; -ENOTCONN if it is not connected by then;
+ * -EINTR: killed, attempts go on.
  */
 int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 {
+	long left;
+
 	if (test_bit(0, &path->removing) || !rtrs_clt_path_event(path, RTRS_CLT_EV_RECONNECT))
 		return -EBUSY;
-	wait_event_timeout(path->state_wq,
-			   rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ||
-			   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING,
-			   msecs_to_jiffies(READ_ONCE(path->sess->timing.connect_timeout_ms)));
+	left = wait_event_killable_timeout(path->state_wq,
+					   rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ||
+					   rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSING,
+					   msecs_to_jiffies(READ_ONCE(path->sess->timing.connect_timeout_ms)));
+	if (left < 0)
+		return -EINTR;
 	return rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED ? 0 : -ENOTCONN;
+}
+
+/* Nothing of the path is left on a device, or somebody else connects it again. */
+static bool rtrs_clt_path_is_closed(const struct rtrs_clt_path *path)
+{
+	enum rtrs_clt_path_state state = rtrs_clt_path_state(path);
+
+	return state < RTRS_CLT_PATH_CLOSING ||
+	       (state >= RTRS_CLT_PATH_CLOSED && !atomic_read(&path->links));
 }
 
 /**
@@ -384,12 +399,23 @@ int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
  *
  * Nobody waits any longer for a path that somebody else connects again meanwhile.
  *
- * Context: process, sleeps.
+ * Context: process, sleeps; for a process of a user there is rtrs_clt_path_disconnect().
  */
 void rtrs_clt_path_close(struct rtrs_clt_path *path)
 {
 	rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE);
-	wait_event(path->state_wq, rtrs_clt_path_state(path) < RTRS_CLT_PATH_CLOSING ||
-				   (rtrs_clt_path_state(path) >= RTRS_CLT_PATH_CLOSED &&
-				    !atomic_read(&path->links)));
+	wait_event(path->state_wq, rtrs_clt_path_is_closed(path));
+}
+
+/**
+ * rtrs_clt_path_disconnect() - as rtrs_clt_path_close(), but the wait can be killed
+ * @path: the path; closed already is fine
+ *
+ * Context: process, sleeps.
+ * Return: 0; -EINTR: killed, the path closes all the same.
+ */
+int rtrs_clt_path_disconnect(struct rtrs_clt_path *path)
+{
+	rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE);
+	return wait_event_killable(path->state_wq, rtrs_clt_path_is_closed(path)) ? -EINTR : 0;
 }

@@ -85,7 +85,7 @@ static void rtrs_clt_slots_watch(struct rtrs_clt_sess *sess)
 	lockdep_assert_held(&sess->slots.lock);
 	if (sess->slots.closed && max(sess->slots.open, sess->slots.want) > RTRS_CLT_SLOTS_LEAST &&
 	    !READ_ONCE(sess->closing))
-		queue_delayed_work(rtrs_clt_wq, &sess->slots.dwork, RTRS_CLT_SLOTS_TICK);
+		queue_delayed_work(rtrs_clt_tick_wq, &sess->slots.dwork, RTRS_CLT_SLOTS_TICK);
 }
 
 /* Open the slots that all connected paths have. */
@@ -315,7 +315,7 @@ void rtrs_clt_slots_are_short(struct rtrs_clt_sess *sess)
 	     time_before(jiffies, READ_ONCE(sess->slots.again))))
 		return;
 	if (!READ_ONCE(sess->closing) && !test_and_set_bit(0, &sess->slots.is_short))
-		mod_delayed_work(rtrs_clt_wq, &sess->slots.dwork, 0);
+		mod_delayed_work(rtrs_clt_tick_wq, &sess->slots.dwork, 0);
 }
 
 /**

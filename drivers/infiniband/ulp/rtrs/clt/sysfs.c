@@ -9,7 +9,9 @@
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <rdma/rtrs-job.h>
 
 #include "clt.h"
 #include "fault.h"
@@ -101,30 +103,51 @@ static ssize_t disconnect_store(struct kobject *kobj, struct kobj_attribute *att
 
 	if (ret)
 		return ret;
-	rtrs_clt_path_close(to_clt_path(kobj));
-	return count;
+	return rtrs_clt_path_disconnect(to_clt_path(kobj)) ?: count;
 }
 
 static struct kobj_attribute rtrs_clt_disconnect_attr =
 	__ATTR(disconnect, 0644, rtrs_clt_usage_show, disconnect_store);
 
+static int rtrs_clt_remove_path_run(void *data)
+{
+	/* Does nothing if somebody else removes it. */
+	rtrs_clt_path_destroy(data);
+	return 0;
+}
+
+static void rtrs_clt_remove_path_free(void *data)
+{
+	struct rtrs_clt_path *path = data;
+
+	kobject_put(&path->kobj);
+}
+
 static ssize_t remove_path_store(struct kobject *kobj, struct kobj_attribute *attr,
 				 const char *buf, size_t count)
 {
 	struct rtrs_clt_path *path = to_clt_path(kobj);
+	struct rtrs_job_work work = {
+		.owner = THIS_MODULE,
+		.run = rtrs_clt_remove_path_run,
+		.free = rtrs_clt_remove_path_free,
+		.data = path,
+	};
 	int ret = rtrs_clt_want_one("remove_path", kobj, buf);
+	struct rtrs_job *job;
 
 	if (ret)
 		return ret;
+	job = rtrs_job_create(&work, "remove path %s of session %s", kobject_name(kobj), path->sess->name);
+	if (IS_ERR(job))
+		return PTR_ERR(job);
 	/* Removing the file itself ends the protection that keeps the path alive, and the module. */
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
+	__module_get(THIS_MODULE);
 	kobject_get(kobj);
-	if (sysfs_remove_file_self(kobj, &attr->attr))
-		rtrs_clt_path_destroy(path);
-	kobject_put(kobj);
+	sysfs_remove_file_self(kobj, &attr->attr);
+	ret = rtrs_job_run(job);
 	module_put(THIS_MODULE);
-	return count;
+	return ret ?: count;
 }
 
 static struct kobj_attribute rtrs_clt_remove_path_attr =
@@ -362,12 +385,27 @@ static struct rtrs_clt_path *rtrs_clt_connect_path(struct rtrs_clt_sess *sess,
 	ret = rtrs_clt_path_wait_first(path);
 	if (!ret)
 		ret = rtrs_clt_path_publish(path);
+	/* Nobody waits for the path any longer. */
+	if (!ret && fatal_signal_pending(current))
+		ret = -EINTR;
 	if (!ret)
 		return path;
 	rtrs_clt_path_say_why(path, report);
 	rtrs_clt_path_destroy(path);
 	kobject_put(&path->kobj);
 	return ERR_PTR(ret);
+}
+
+/* Addresses of a path, into the storage that @addr has. */
+static int rtrs_clt_parse_path(const struct rtrs_clt_sess *sess, const char *text, struct rtrs_addr *addr,
+			       struct rtrs_report *report)
+{
+	if (!rtrs_addr_to_sockaddr(text, strlen(text), sess->port, addr))
+		return 0;
+	rtrs_clt_err(report, "session %s: add_path '%s' is not valid, write [<source>,]<destination> with ip:<ipv4>, ip:<ipv6> or gid:<gid>\n",
+		     sess->name, text);
+	rtrs_report_blame(report, "path", 0);
+	return -EINVAL;
 }
 
 /**
@@ -378,7 +416,7 @@ static struct rtrs_clt_path *rtrs_clt_connect_path(struct rtrs_clt_sess *sess,
  *
  * Context: process, sleeps for as long as connecting takes.
  * Return: the path with a reference of its kobject, or ERR_PTR: -EINVAL no such addresses, -EBUSY the session is just
- * being opened or closed, -ECONNABORTED the path or its session was removed meanwhile, why it does not connect, or
+ * being opened or closed, -ECONNABORTED the path or its session was removed meanwhile, -EINTR killed, why it does not connect, or
  * see rtrs_clt_sess_add_path().
  */
 struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *text,
@@ -388,12 +426,8 @@ struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *
 	struct rtrs_addr addr = { .src = &src, .dst = &dst };
 	struct rtrs_clt_path *path;
 
-	if (rtrs_addr_to_sockaddr(text, strlen(text), sess->port, &addr)) {
-		rtrs_clt_err(report, "session %s: add_path '%s' is not valid, write [<source>,]<destination> with ip:<ipv4>, ip:<ipv6> or gid:<gid>\n",
-			     sess->name, text);
-		rtrs_report_blame(report, "path", 0);
+	if (rtrs_clt_parse_path(sess, text, &addr, report))
 		return ERR_PTR(-EINVAL);
-	}
 	/* Until it is open its paths are those that it is opened with. */
 	path = rtrs_clt_sess_is_open(sess) ? rtrs_clt_connect_path(sess, &addr, report) : ERR_PTR(-EBUSY);
 	if (IS_ERR(path)) {
@@ -403,21 +437,71 @@ struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *
 	return path;
 }
 
-static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
-			      const char *buf, size_t count)
-{
-	struct rtrs_clt_path *path;
-	char *text;
+/**
+ * struct rtrs_clt_add_job - a write to add_path
+ * @sess: the session, with a reference of its device
+ * @text: what was written
+ */
+struct rtrs_clt_add_job {
+	struct rtrs_clt_sess *sess;
+	char text[];
+};
 
-	text = kstrndup(buf, strcspn(buf, "\n"), GFP_KERNEL);
-	if (!text)
-		return -ENOMEM;
-	path = rtrs_clt_add_path(to_clt_sess(dev), strim(text), NULL);
-	kfree(text);
+static int rtrs_clt_add_path_run(void *data)
+{
+	struct rtrs_clt_add_job *add = data;
+	struct rtrs_clt_path *path = rtrs_clt_add_path(add->sess, strim(add->text), NULL);
+
 	if (IS_ERR(path))
 		return PTR_ERR(path);
 	kobject_put(&path->kobj);
-	return count;
+	return 0;
+}
+
+static void rtrs_clt_add_path_free(void *data)
+{
+	struct rtrs_clt_add_job *add = data;
+
+	put_device(&add->sess->dev);
+	kfree(add);
+}
+
+static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
+			      const char *buf, size_t count)
+{
+	int len = strcspn(buf, "\n");
+	struct rtrs_clt_add_job *add = kzalloc(struct_size(add, text, len + 1), GFP_KERNEL);
+	struct rtrs_job_work work = {
+		.owner = THIS_MODULE,
+		.run = rtrs_clt_add_path_run,
+		.free = rtrs_clt_add_path_free,
+		.data = add,
+		.can_cancel = true,
+	};
+	struct sockaddr_storage src, dst;
+	struct rtrs_addr addr = { .src = &src, .dst = &dst };
+	struct rtrs_job *job;
+	int ret;
+
+	if (!add)
+		return -ENOMEM;
+	add->sess = to_clt_sess(dev);
+	get_device(dev);
+	memcpy(add->text, buf, len);
+	/* What is wrong needs no thread. */
+	ret = rtrs_clt_parse_path(add->sess, strim(add->text), &addr, NULL);
+	if (ret)
+		goto err_free;
+	job = rtrs_job_create(&work, "add path %s of session %s", strim(add->text), add->sess->name);
+	if (IS_ERR(job)) {
+		ret = PTR_ERR(job);
+		goto err_free;
+	}
+	return rtrs_job_run(job) ?: count;
+
+err_free:
+	rtrs_clt_add_path_free(add);
+	return ret;
 }
 
 static DEVICE_ATTR_RW(add_path);
