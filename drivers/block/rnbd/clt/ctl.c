@@ -17,6 +17,7 @@
 #include <linux/socket.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <rdma/rtrs-job.h>
 
 #include "ctl.h"
 #include "dev.h"
@@ -134,25 +135,53 @@ struct rnbd_clt_dev *rnbd_clt_ctl_map(const struct rnbd_options *opts, struct rt
 	return dev;
 }
 
+static int rnbd_clt_ctl_map_run(void *data)
+{
+	struct rnbd_clt_text *text = data;
+	struct rnbd_clt_dev *dev = rnbd_clt_ctl_map(&text->opts, NULL);
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	rnbd_clt_dev_put(dev);
+	return 0;
+}
+
+static void rnbd_clt_ctl_map_free(void *data)
+{
+	kfree(data);
+}
+
+/* A job maps the device: if the writer is killed he need not wait until it is undone. */
 static int rnbd_clt_ctl_map_text(const char *buf)
 {
-	struct rnbd_clt_text *text;
-	struct rnbd_clt_dev *dev;
+	struct rnbd_clt_text *text = kzalloc(struct_size(text, text, strlen(buf) + 1), GFP_KERNEL);
+	struct rtrs_job_work work = {
+		.owner = THIS_MODULE,
+		.run = rnbd_clt_ctl_map_run,
+		.free = rnbd_clt_ctl_map_free,
+		.data = text,
+		.can_cancel = true,
+	};
+	struct rtrs_job *job;
 	int ret;
 
-	text = kzalloc(struct_size(text, text, strlen(buf) + 1), GFP_KERNEL);
 	if (!text)
 		return -ENOMEM;
 	strcpy(text->text, buf);
 	ret = rnbd_options_parse(text->text, nr_cpu_ids, &text->opts, &text->error);
 	if (ret) {
 		rnbd_clt_ctl_refuse(&text->error, NULL);
-	} else {
-		dev = rnbd_clt_ctl_map(&text->opts, NULL);
-		ret = PTR_ERR_OR_ZERO(dev);
-		if (!ret)
-			rnbd_clt_dev_put(dev);
+		goto err_free;
 	}
+	job = rtrs_job_create(&work, "map %s of session %s", text->opts.device_path,
+			      text->opts.sessname);
+	if (IS_ERR(job)) {
+		ret = PTR_ERR(job);
+		goto err_free;
+	}
+	return rtrs_job_run(job);
+
+err_free:
 	kfree(text);
 	return ret;
 }

@@ -10,6 +10,7 @@
 
 #include <linux/blk-mq.h>
 #include <linux/err.h>
+#include <linux/file.h>
 #include <linux/hdreg.h>
 #include <linux/idr.h>
 #include <linux/kdev_t.h>
@@ -176,6 +177,8 @@ int rnbd_clt_disk_add(struct rnbd_clt_dev *dev)
 	ret = fault_here(disk_add) ? -ENOMEM : device_add_disk(NULL, disk, NULL);
 	if (ret)
 		goto err_put_disk;
+	/* The scan for partitions opened the disk; kernel threads release files later. */
+	flush_delayed_fput();
 	dev->disk = disk;
 	dev->is_added = true;
 	return 0;

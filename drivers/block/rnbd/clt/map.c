@@ -7,9 +7,9 @@
  *	way to take it apart, for each stage it may be in.
  *
  * Ordering
- *	unmap_device is a file below the disk that it removes.  It removes itself first, so that the removal of
- *	its directory, and of the disk, does not wait for it.  When the write returns, disk, name and the
- *	server's handle are free.
+ *	unmap_device is a file below the disk that it removes, so a write there has a job (<rdma/rtrs-job.h>) unmap the
+ *	device, and does not count as inside the file while it waits.  When the write returns, disk, name and the
+ *	server's handle are free, unless the writer was killed: the job goes on.
  *
  * Errors
  *	Each reason to refuse a mapping is told where it is found, in the kernel log and to who asked.
@@ -17,6 +17,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <rdma/rtrs-job.h>
 
 #include "dev.h"
 #include "disk.h"
@@ -26,11 +30,11 @@
 #include "../proto/opmap.h"
 
 /* Take a device apart.  Nobody else does, see rnbd_clt_dev_start_unmap(). */
-static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, const struct attribute *self)
+static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force)
 {
 	struct rnbd_clt_sess *sess = dev->sess;
 
-	rnbd_clt_sysfs_del(dev, self);
+	rnbd_clt_sysfs_del(dev);
 	if (force)
 		rnbd_clt_disk_drain(dev);
 	rnbd_clt_disk_del(dev);
@@ -48,14 +52,12 @@ static void rnbd_clt_map_teardown(struct rnbd_clt_dev *dev, bool force, const st
  * rnbd_clt_unmap() - unmap a device
  * @dev: device that is or was online, referenced by the caller
  * @force: even if it is opened
- * @self: attribute whose method is calling, or NULL
  * @report: for words if it fails, NULL: nobody wants them
  *
- * Context: may sleep.
+ * Context: may sleep, as long as requests of the disk do not end; not from a file of the device.
  * Return: 0; -EALREADY: somebody else does; -EBUSY: opened, or not yet mapped completely.
  */
-int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute *self,
-		   struct rtrs_report *report)
+int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, struct rtrs_report *report)
 {
 	int ret;
 
@@ -69,8 +71,77 @@ int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute 
 	}
 	pr_info("%s: unmapping device_path=\"%s\" of session %s\n", dev->disk->disk_name,
 		dev->path, dev->sess->name);
-	rnbd_clt_map_teardown(dev, force, self);
+	rnbd_clt_map_teardown(dev, force);
 	return 0;
+}
+
+/**
+ * struct rnbd_clt_unmap_job - a device that is being unmapped
+ * @dev: the device, with a reference
+ * @force: even if it is opened
+ */
+struct rnbd_clt_unmap_job {
+	struct rnbd_clt_dev *dev;
+	bool force;
+};
+
+static int rnbd_clt_unmap_run(void *data)
+{
+	struct rnbd_clt_unmap_job *unmap = data;
+
+	return rnbd_clt_unmap(unmap->dev, unmap->force, NULL);
+}
+
+static void rnbd_clt_unmap_free(void *data)
+{
+	struct rnbd_clt_unmap_job *unmap = data;
+
+	rnbd_clt_dev_put(unmap->dev);
+	kfree(unmap);
+}
+
+/* For rtrs_job_run(), or ERR_PTR. */
+static struct rtrs_job *rnbd_clt_unmap_job(struct rnbd_clt_dev *dev, bool force)
+{
+	struct rnbd_clt_unmap_job *unmap = kmalloc(sizeof(*unmap), GFP_KERNEL);
+	struct rtrs_job_work work = {
+		.owner = THIS_MODULE,
+		.run = rnbd_clt_unmap_run,
+		.free = rnbd_clt_unmap_free,
+		.data = unmap,
+	};
+	struct rtrs_job *job;
+
+	if (!unmap)
+		return ERR_PTR(-ENOMEM);
+	*unmap = (struct rnbd_clt_unmap_job){ .dev = dev, .force = force };
+	rnbd_clt_dev_get(dev);
+	job = rtrs_job_create(&work, "unmap %s (%s) of session %s", dev->disk->disk_name, dev->path,
+			      dev->sess->name);
+	if (IS_ERR(job))
+		rnbd_clt_unmap_free(unmap);
+	return job;
+}
+
+/* For the file unmap_device. */
+static int rnbd_clt_unmap_killable(struct rnbd_clt_dev *dev, bool force)
+{
+	struct rtrs_job *job = rnbd_clt_unmap_job(dev, force);
+
+	return IS_ERR(job) ? PTR_ERR(job) : rtrs_job_run(job);
+}
+
+static void rnbd_clt_unmap_one(struct rnbd_clt_dev *dev)
+{
+	struct rtrs_job *job = rnbd_clt_unmap_job(dev, true);
+
+	if (IS_ERR(job)) {
+		rnbd_clt_unmap(dev, true, NULL);
+		return;
+	}
+	rtrs_job_start(job);
+	rtrs_job_put(job);
+	rtrs_jobs_wait(THIS_MODULE);
 }
 
 /* Open a listed device and make it visible. */
@@ -98,7 +169,8 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
 	if (ret)
 		rnbd_clt_err(report, "map_device: device_path=\"%s\": cannot add files in sysfs: %pe\n",
 			     dev->path, ERR_PTR(ret));
-	return ret;
+	/* Nobody waits for the device any longer. */
+	return !ret && fatal_signal_pending(current) ? -EINTR : ret;
 }
 
 /**
@@ -137,11 +209,11 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 		rnbd_clt_sess_put(sess);
 		return dev;
 	}
-	dev->unmap = rnbd_clt_unmap;
+	dev->unmap = rnbd_clt_unmap_killable;
 	ret = rnbd_clt_map_bring_up(dev, links, params->report);
 	if (ret) {
 		rnbd_clt_dev_abort_map(dev);
-		rnbd_clt_map_teardown(dev, true, NULL);
+		rnbd_clt_map_teardown(dev, true);
 		return ERR_PTR(ret);
 	}
 	pr_info("%s: mapped device_path=\"%s\" of session %s, access_mode=%s, %llu sectors\n",
@@ -156,14 +228,18 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 /**
  * rnbd_clt_unmap_all() - unmap every device by force
  *
- * Context: may sleep; nobody else maps or unmaps.
+ * Logs what it waits for if that takes long.
+ *
+ * Context: module exit; nobody else maps or unmaps.
  */
 void rnbd_clt_unmap_all(void)
 {
 	struct rnbd_clt_dev *dev;
 
+	/* Who was killed while he mapped or unmapped has left a job. */
+	rtrs_jobs_end(THIS_MODULE);
 	while ((dev = rnbd_clt_sess_any_dev())) {
-		rnbd_clt_unmap(dev, true, NULL, NULL);
+		rnbd_clt_unmap_one(dev);
 		rnbd_clt_dev_put(dev);
 	}
 }

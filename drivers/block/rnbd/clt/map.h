@@ -9,8 +9,7 @@
 
 struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 				  const struct rnbd_options *opts, struct kobject *links);
-int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, const struct attribute *self,
-		   struct rtrs_report *report);
+int rnbd_clt_unmap(struct rnbd_clt_dev *dev, bool force, struct rtrs_report *report);
 void rnbd_clt_unmap_all(void);
 
 #endif /* _RNBD_CLT_MAP_H */

@@ -122,7 +122,7 @@ static int rnbd_clt_nl_unmap(const struct rtrs_nl_request *req, struct rtrs_nl_i
 		rtrs_report_blame(req->report, "device", 0);
 		return -ENOENT;
 	}
-	ret = rnbd_clt_unmap(dev, rtrs_nl_value(req, "force"), NULL, req->report);
+	ret = rnbd_clt_unmap(dev, rtrs_nl_value(req, "force"), req->report);
 	if (ret)
 		rtrs_report_blame(req->report, "device", 0);
 	rnbd_clt_dev_put(dev);

@@ -3,9 +3,9 @@
  * Directory rnbd/ of a disk in sysfs (sysfs specification section 3).
  *
  * Ownership
- *	The directory is removed before the disk, and removal waits for all methods but the one that
- *	removes.  So a method finds the device through the disk, and needs no reference; unmap_device
- *	takes one, as it outlives the directory.
+ *	The directory is removed before the disk, and removal waits for all methods but unmap_device, which does not
+ *	count as one while it waits.  So a method finds the device through the disk, and needs no reference;
+ *	unmap_device takes one, as it outlives the directory.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -65,17 +65,21 @@ static ssize_t rnbd_clt_sysfs_unmap_device_store(struct kobject *kobj,
 						 size_t count)
 {
 	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
+	struct kernfs_node *self;
 	bool force;
 	int ret;
 
 	ret = rnbd_clt_sysfs_parse_unmap(dev, buf, &force);
 	if (ret)
 		return ret;
-	/* Without its file nothing keeps the module from being unloaded under our feet. */
+	/* Not counted as inside the file nothing keeps the module from being unloaded, nor the device. */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
 	rnbd_clt_dev_get(dev);
-	ret = dev->unmap(dev, force, &attr->attr, NULL);
+	self = sysfs_break_active_protection(kobj, &attr->attr);
+	ret = self ? dev->unmap(dev, force) : -ENODEV;
+	if (self)
+		sysfs_unbreak_active_protection(self);
 	rnbd_clt_dev_put(dev);
 	module_put(THIS_MODULE);
 	return ret ? ret : count;
@@ -273,13 +277,12 @@ int rnbd_clt_sysfs_add(struct rnbd_clt_dev *dev, struct kobject *links)
 /**
  * rnbd_clt_sysfs_del() - remove them
  * @dev: the device; they need not all exist
- * @self: attribute whose method is calling, or NULL
  *
- * Waits for all other methods.
+ * Waits for all methods.
  *
  * Context: may sleep.
  */
-void rnbd_clt_sysfs_del(struct rnbd_clt_dev *dev, const struct attribute *self)
+void rnbd_clt_sysfs_del(struct rnbd_clt_dev *dev)
 {
 	char name[NAME_MAX + 1];
 
@@ -290,8 +293,6 @@ void rnbd_clt_sysfs_del(struct rnbd_clt_dev *dev, const struct attribute *self)
 	}
 	if (!dev->kobj)
 		return;
-	if (self)
-		sysfs_remove_file_self(dev->kobj, self);
 	kobject_del(dev->kobj);
 	kobject_put(dev->kobj);
 	dev->kobj = NULL;

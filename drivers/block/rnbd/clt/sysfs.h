@@ -6,6 +6,6 @@
 #include "types.h"
 
 int rnbd_clt_sysfs_add(struct rnbd_clt_dev *dev, struct kobject *links);
-void rnbd_clt_sysfs_del(struct rnbd_clt_dev *dev, const struct attribute *self);
+void rnbd_clt_sysfs_del(struct rnbd_clt_dev *dev);
 
 #endif /* _RNBD_CLT_SYSFS_H */

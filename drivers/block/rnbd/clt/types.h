@@ -286,8 +286,7 @@ struct rnbd_clt_dev {
 	bool is_added;
 	struct kobject *kobj;
 	struct kobject *links;
-	int (*unmap)(struct rnbd_clt_dev *dev, bool force, const struct attribute *self,
-		     struct rtrs_report *report);
+	int (*unmap)(struct rnbd_clt_dev *dev, bool force);
 };
 
 /**
