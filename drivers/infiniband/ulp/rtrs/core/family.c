@@ -96,9 +96,16 @@ static struct genl_family rtrs_nl_family __ro_after_init = {
  */
 int __init rtrs_nl_init(void)
 {
+	int ret;
+
 	rtrs_nl_event_init(&rtrs_nl_family);
-	rtrs_nl_change_init(&rtrs_nl_family);
-	return genl_register_family(&rtrs_nl_family);
+	ret = rtrs_nl_change_init(&rtrs_nl_family);
+	if (ret)
+		return ret;
+	ret = genl_register_family(&rtrs_nl_family);
+	if (ret)
+		rtrs_nl_change_exit();
+	return ret;
 }
 
 /**
@@ -110,4 +117,5 @@ void rtrs_nl_exit(void)
 {
 	rtrs_nl_event_exit();
 	genl_unregister_family(&rtrs_nl_family);
+	rtrs_nl_change_exit();
 }

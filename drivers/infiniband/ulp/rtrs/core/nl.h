@@ -23,7 +23,8 @@ int rtrs_nl_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* change.c */
 int rtrs_nl_change(struct sk_buff *skb, struct genl_info *info);
-void rtrs_nl_change_init(const struct genl_family *family);
+int rtrs_nl_change_init(const struct genl_family *family);
+void rtrs_nl_change_exit(void);
 
 /* event.c */
 void rtrs_nl_event_init(const struct genl_family *family);
