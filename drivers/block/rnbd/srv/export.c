@@ -12,10 +12,13 @@
  * Removing a directory waits for whoever executes one of its files, hence nobody may take this lock, or
  * one that is held around it, while he counts as such.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/blkdev.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <rdma/rtrs-job.h>
 
 #include "export.h"
 #include "fault.h"
@@ -78,6 +81,12 @@ void rnbd_srv_exports_init(struct kobject *dir)
 	rnbd_srv_exports.dir = dir;
 }
 
+static void rnbd_srv_exports_tell(unsigned int seconds)
+{
+	pr_warn("unloading waits for %u objects in sysfs to be released, %u s so far\n",
+		refcount_read(&rnbd_srv_exports.objects), seconds);
+}
+
 /**
  * rnbd_srv_exports_exit() - wait until the last object is freed
  *
@@ -88,7 +97,7 @@ void rnbd_srv_exports_init(struct kobject *dir)
 void rnbd_srv_exports_exit(void)
 {
 	rnbd_srv_object_put();
-	wait_for_completion(&rnbd_srv_exports.no_objects);
+	rtrs_complete_slowly(&rnbd_srv_exports.no_objects, rnbd_srv_exports_tell);
 }
 
 /**

@@ -158,15 +158,20 @@ int rtrs_perf_session_open(char *text)
  * What was measured is forgotten.
  *
  * Context: may sleep.
- * Return: 0; -ENOTCONN: there was nothing to close.
+ * Return: 0; -ENOTCONN: there was nothing to close; -EINTR.
  */
 int rtrs_perf_session_close(void)
 {
 	struct rtrs_perf_session *sess = &rtrs_perf_session;
+	int ret;
 
-	guard(mutex)(&sess->lock);
-	if (!sess->rtrs)
-		return -ENOTCONN;
+	ret = mutex_lock_interruptible(&sess->lock);
+	if (ret)
+		return ret;
+	if (!sess->rtrs) {
+		ret = -ENOTCONN;
+		goto out_unlock;
+	}
 	if (sess->run) {
 		rtrs_perf_run_stop(sess->run);
 		/* PAIRS: rcu_read_lock() of who sends; a request in flight still has its permit. */
@@ -179,7 +184,9 @@ int rtrs_perf_session_close(void)
 		rtrs_perf_run_put(sess->run);
 		sess->run = NULL;
 	}
-	return 0;
+out_unlock:
+	mutex_unlock(&sess->lock);
+	return ret;
 }
 
 /**

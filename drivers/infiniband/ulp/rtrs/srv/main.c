@@ -10,6 +10,7 @@
 #include <linux/random.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
+#include <rdma/rtrs-job.h>
 
 #include "../proto/geometry.h"
 #include "fault.h"
@@ -56,6 +57,18 @@ static void rtrs_srv_get_geo(struct rtrs_srv_geo *geo)
 	};
 }
 
+static void rtrs_srv_ctx_tell(unsigned int seconds, struct rtrs_srv_ctx *ctx)
+{
+	const struct rtrs_srv_sess *sess;
+	const struct rtrs_srv_path *path;
+
+	guard(mutex)(&ctx->mutex);
+	list_for_each_entry(sess, &ctx->sessions, entry)
+		list_for_each_entry(path, &sess->paths, entry)
+			pr_warn_ratelimited("unloading waits for path %s to close, %u s so far\n", path->name,
+					    seconds);
+}
+
 /* Close all paths of a context that does not listen any more, and free it. */
 static void rtrs_srv_ctx_shut_down(struct rtrs_srv_ctx *ctx)
 {
@@ -69,7 +82,7 @@ static void rtrs_srv_ctx_shut_down(struct rtrs_srv_ctx *ctx)
 	mutex_unlock(&ctx->mutex);
 
 	rtrs_srv_ctx_put(ctx);
-	wait_for_completion(&ctx->gone);
+	rtrs_complete_slowly(&ctx->gone, rtrs_srv_ctx_tell, ctx);
 	/* Also waits for the last close work to return. */
 	destroy_workqueue(ctx->close_wq);
 	destroy_workqueue(ctx->wq);
