@@ -176,7 +176,10 @@ static void read_error(const struct nlmsghdr *msg, struct nl_reply *reply)
 	}
 }
 
-/* Have a request carried out, and wait for that. False and errno if it could not be sent. */
+/*
+ * Have a request carried out, and wait for that. False and errno if it could not be sent. A signal that is caught ends the
+ * wait, with EINTR: the kernel cancels the request when the socket is closed.
+ */
 bool nl_ask(struct nl *nl, const struct nlmsghdr *msg, struct nl_reply *reply)
 {
 	const struct nlmsghdr *answer;
@@ -190,7 +193,7 @@ bool nl_ask(struct nl *nl, const struct nlmsghdr *msg, struct nl_reply *reply)
 	/* What there is now comes before the word that it is done; sysfs has it too. */
 	do {
 		answer = next_message(nl);
-	} while (answer ? answer->nlmsg_type != NLMSG_ERROR : errno == EINTR);
+	} while (answer && answer->nlmsg_type != NLMSG_ERROR);
 	if (answer)
 		read_error(answer, reply);
 	else

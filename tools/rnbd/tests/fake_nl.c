@@ -8,6 +8,7 @@
  *					line that fits counts
  *	ask <pattern> <errno name> <attribute> <words>
  *					it is refused, with words; the attribute is to blame, "-": none
+ *	ask <pattern> signal - -	a signal comes before the answer
  *	event <name>=<value>;...	an event with these attributes: numbers where the kernel has numbers
  *	lost				events were lost
  *	gone				the family went
@@ -72,7 +73,7 @@ static const char *const commands[] = {
 	[RTRS_NL_CMD_PATH_DEL] = "path-del",
 };
 
-static int asked;
+static int asked, signalled;
 static FILE *scenario;
 
 /* What the next change is answered with; 0: nothing. */
@@ -262,6 +263,8 @@ static void carry_out(const struct nlmsghdr *request)
 			if (system(line.word[3]))
 				abort();
 			refuse(request, 0, NULL, NULL);
+		} else if (!strcmp(line.word[2], "signal")) {
+			signalled = 1;
 		} else {
 			char *words = strchr(line.word[3], ' ');
 
@@ -330,6 +333,11 @@ ssize_t __wrap_mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_
 
 	(void)nl;
 	memset(buf, 0, size);
+	if (signalled) {
+		signalled = 0;
+		errno = EINTR;
+		return -1;
+	}
 	if (reply.len) {
 		size = reply.len;
 		memcpy(buf, reply.data, size);
