@@ -113,8 +113,9 @@ hang() {
 	must wait_for 10 fault_fired rtrs-server/rsp_lost
 }
 
+# It sleeps in recv(); a thread of the kernel waits for the server.
 is_waiting() {
-	grep -q '^State:.D' "/proc/$hung/status"
+	grep -q '^State:.S' "/proc/$hung/status" && cat /proc/[0-9]*/comm | grep -q '^rtrs-map'
 }
 
 killed() {

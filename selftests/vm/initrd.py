@@ -35,7 +35,7 @@ MODULES = """virtio_pci virtio_console virtio_blk virtio_net
              ib_core ib_uverbs ib_umad rdma_cm rdma_ucm rdma_rxe siw
              crc32_generic crc32c_generic crc32c_intel crc32_pclmul
              veth bridge sch_netem sch_prio sch_plug sch_ingress cls_u32 act_mirred ifb dummy
-             loop brd null_blk configfs scsi_debug sd_mod
+             loop brd null_blk nbd configfs scsi_debug sd_mod
              ext4 raid1 md_mod dm_mod dm_delay dm_flakey kunit""".split()
 
 # Terminals that programs on a console or in a script may meet.

@@ -2,12 +2,12 @@
 /*
  * netlink - a client of the family "rtrs", for tests: asks for dumps and for changes, also in wrong ways.
  *
- * Usage: netlink <command>[=do|=dump] [<attribute>=<kind>:<value>]... [slowly] [nobody]
+ * Usage: netlink <command>[=do|=dump] [<attribute>=<kind>:<value>]... [slowly] [nobody] [x<n>]
  *
  * Command and attributes are numbers, or one of the names in the table below. The kinds are u32, s32, str, flag, raw
  * (hexadecimal digits), bare (a string without NUL). What changes something is done, all else is a dump, unless the
  * command says which. "slowly" waits for a line on standard input before it reads on behind the first message;
- * "nobody" asks without any privilege.
+ * "nobody" asks without any privilege; "x17" sends the request 17 times, and prints the first acknowledgement or error.
  *
  * Each thing is a line of <number of the attribute>=<value>. "interrupted" says that it changed meanwhile. An
  * error is "<errno name>", with the kernel's words if there are some, and then "[<attribute>]" if one is to blame,
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 	char *how = argc > 1 ? strchr(argv[1], '=') : NULL;
 	struct mnl_socket *sock;
 	struct nlmsghdr *msg;
-	int on = 1, slowly = 0, change, i;
+	int on = 1, slowly = 0, times = 1, change, i;
 
 	for (i = 2; i < argc; i++)
 		if (!strcmp(argv[i], "nobody") && (setgid(65534) || setuid(65534)))
@@ -288,8 +288,9 @@ int main(int argc, char **argv)
 	for (i = 2; i < argc; i++)
 		if (!strcmp(argv[i], "slowly"))
 			slowly = 1;
-		else if (strcmp(argv[i], "nobody"))
+		else if (strcmp(argv[i], "nobody") && sscanf(argv[i], "x%d", &times) != 1)
 			put(msg, argv[i]);
-	send_to(sock, msg);
+	while (times--)
+		send_to(sock, msg);
 	return answers(sock, &family, slowly);
 }
