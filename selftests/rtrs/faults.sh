@@ -12,7 +12,7 @@
 . "$(dirname "$0")/../faults.sh"
 
 FAULT_MODULES=${FAULT_MODULES:-rtrs-core}
-FAULT_POINTS=${FAULT_POINTS:-7}		# at least
+FAULT_POINTS=${FAULT_POINTS:-8}		# at least
 
 # Points that an application may see: the disk's own failures, and no mapping for its request.
 APP_SEES='rnbd-server/fault/bio_error rtrs-client/fault/dma_map'

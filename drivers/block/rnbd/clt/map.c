@@ -123,11 +123,13 @@ static struct rtrs_job *rnbd_clt_unmap_job(struct rnbd_clt_dev *dev, bool force)
 	return job;
 }
 
-/* For the file unmap_device. */
+/* For the file unmap_device.  For want of memory it is not killable. */
 static int rnbd_clt_unmap_killable(struct rnbd_clt_dev *dev, bool force)
 {
 	struct rtrs_job *job = rnbd_clt_unmap_job(dev, force);
 
+	if (PTR_ERR_OR_ZERO(job) == -ENOMEM)
+		return rnbd_clt_unmap(dev, force, NULL);
 	return IS_ERR(job) ? PTR_ERR(job) : rtrs_job_run(job);
 }
 

@@ -138,14 +138,25 @@ static ssize_t remove_path_store(struct kobject *kobj, struct kobj_attribute *at
 
 	if (ret)
 		return ret;
-	job = rtrs_job_create(&work, "remove path %s of session %s", kobject_name(kobj), path->sess->name);
-	if (IS_ERR(job))
-		return PTR_ERR(job);
 	/* Removing the file itself ends the protection that keeps the path alive, and the module. */
-	__module_get(THIS_MODULE);
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
+	job = rtrs_job_create(&work, "remove path %s of session %s", kobject_name(kobj),
+			      path->sess->name);
+	if (IS_ERR(job) && PTR_ERR(job) != -ENOMEM) {
+		ret = PTR_ERR(job);
+		goto out_put_module;
+	}
 	kobject_get(kobj);
 	sysfs_remove_file_self(kobj, &attr->attr);
-	ret = rtrs_job_run(job);
+	if (IS_ERR(job)) {
+		/* For want of memory it is not killable. */
+		rtrs_clt_path_destroy(path);
+		kobject_put(kobj);
+	} else {
+		ret = rtrs_job_run(job);
+	}
+out_put_module:
 	module_put(THIS_MODULE);
 	return ret ?: count;
 }
@@ -397,8 +408,8 @@ static struct rtrs_clt_path *rtrs_clt_connect_path(struct rtrs_clt_sess *sess,
 }
 
 /* Addresses of a path, into the storage that @addr has. */
-static int rtrs_clt_parse_path(const struct rtrs_clt_sess *sess, const char *text, struct rtrs_addr *addr,
-			       struct rtrs_report *report)
+static int rtrs_clt_parse_path(const struct rtrs_clt_sess *sess, const char *text,
+			       struct rtrs_addr *addr, struct rtrs_report *report)
 {
 	if (!rtrs_addr_to_sockaddr(text, strlen(text), sess->port, addr))
 		return 0;
@@ -416,7 +427,8 @@ static int rtrs_clt_parse_path(const struct rtrs_clt_sess *sess, const char *tex
  *
  * Context: process, sleeps for as long as connecting takes.
  * Return: the path with a reference of its kobject, or ERR_PTR: -EINVAL no such addresses, -EBUSY the session is just
- * being opened or closed, -ECONNABORTED the path or its session was removed meanwhile, -EINTR killed, why it does not connect, or
+ * being opened or closed, -ECONNABORTED the path or its session was removed meanwhile, -EINTR
+ * killed, why it does not connect, or
  * see rtrs_clt_sess_add_path().
  */
 struct rtrs_clt_path *rtrs_clt_add_path(struct rtrs_clt_sess *sess, const char *text,
@@ -492,7 +504,8 @@ static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
 	ret = rtrs_clt_parse_path(add->sess, strim(add->text), &addr, NULL);
 	if (ret)
 		goto err_free;
-	job = rtrs_job_create(&work, "add path %s of session %s", strim(add->text), add->sess->name);
+	job = rtrs_job_create(&work, "add path %s of session %s", strim(add->text),
+			      add->sess->name);
 	if (IS_ERR(job)) {
 		ret = PTR_ERR(job);
 		goto err_free;

@@ -32,6 +32,7 @@
 #include <linux/string.h>
 #include <rdma/rtrs-job.h>
 
+#include "../verbs/fault.h"
 #include "job.h"
 
 /* Jobs of all modules at one time. */
@@ -156,7 +157,8 @@ struct rtrs_job *rtrs_job_create(const struct rtrs_job_work *work, const char *f
 		ret = -EBUSY;
 		goto err_free;
 	}
-	job->task = kthread_create(rtrs_job_thread, job, "rtrs-%s", job->name);
+	job->task = fault_here(job_create) ? ERR_PTR(-ENOMEM) :
+		    kthread_create(rtrs_job_thread, job, "rtrs-%s", job->name);
 	if (IS_ERR(job->task)) {
 		ret = PTR_ERR(job->task);
 		goto err_unreserve;

@@ -13,7 +13,8 @@
 	X(post_send)	\
 	X(post_recv)	\
 	X(sq_full)	\
-	X(nl_event)
+	X(nl_event)	\
+	X(job_create)
 
 RTRS_FAULTS(FAULT_DECLARE)
 
