@@ -11,13 +11,18 @@
 
 LIMIT_MS=$((1000 * ${RTRS_SLOWNESS:-1}))
 
+# figure <what> <milliseconds>: told at the end
+figure() {
+	echo "$1: $2 ms" >>/tmp/pending.figures
+}
+
 # in_time <command> [<argument>...]: succeeds within a second
 in_time() {
 	local start status=0
 	start=$(uptime_ms)
 	"$@" >/tmp/pending.out 2>&1 </dev/null || status=$?
 	took=$(($(uptime_ms) - start))
-	echo "$* took $took ms, status $status"
+	figure "$1 $2, status $status" $took
 	[ "$status" -eq 0 ] && [ "$took" -lt $LIMIT_MS ] || {
 		cat /tmp/pending.out
 		return 1
@@ -71,11 +76,11 @@ killed() {
 	took=$(($(uptime_ms) - start))
 	wait $writer
 	is "$?" 137
-	echo "gone after $took ms"
+	figure "killed" $took
 	[ "$took" -lt $LIMIT_MS ] || return 1
 	wait_for 30 is_as_before
 	took=$(($(uptime_ms) - start))
-	echo "undone after $took ms"
+	figure "undone" $took
 	[ "$took" -lt $((2 * LIMIT_MS)) ] || {
 		state | diff /tmp/pending.state -
 		return 1
@@ -106,7 +111,7 @@ neighbour_start() {
 neighbour_is_well() {
 	: >/tmp/pending.stop
 	wait $neighbour
-	echo "worst read: $(cat /tmp/pending.worst) ms"
+	figure "worst read of the neighbour" "$(cat /tmp/pending.worst)"
 	[ ! -s /tmp/pending.errors ] && [ "$(cat /tmp/pending.worst)" -lt $LIMIT_MS ]
 }
 
@@ -146,7 +151,7 @@ killed_goes_on() {
 	took=$(($(uptime_ms) - start))
 	wait $writer
 	is "$?" 137
-	echo "gone after $took ms"
+	figure "killed while it unmaps" $took
 	[ "$took" -lt $LIMIT_MS ] && job unmap && wait_for 90 no_job && [ ! -e "/sys/block/${slow##*/}" ]
 }
 
@@ -230,4 +235,5 @@ check_here "a socket has so many requests, and all are cancelled" too_many
 check_here "a mapping waits" begun far_map
 check_here "the module can be unloaded, and the tool is told" unloaded
 check_here "unloading tells what it waits for" tells_what_it_waits_for
+diag "$(cat /tmp/pending.figures)"
 ktap_end
