@@ -20,14 +20,17 @@
 #include <linux/sysfs.h>
 #include <rdma/rtrs-job.h>
 
+#include "dispatch.h"
 #include "export.h"
 #include "fault.h"
+#include "io.h"
 
 /**
  * struct rnbd_srv_export - a block device that clients have open
  * @kobj: directory devices/<bdev>; its count is the count of this object
  * @sessions: I: directory below it
  * @bdev: I: the device; the open devices in @devs keep it open
+ * @dispatch: I: submits what has to wait for the device; gone with the last of @devs
  * @entry: E: in the list of exports
  * @devs: E: open devices, at least one while on the list
  * @nr_writers: E: how many of them are not read-only
@@ -38,6 +41,7 @@ struct rnbd_srv_export {
 	struct kobject kobj;
 	struct kobject *sessions;
 	struct block_device *bdev;
+	struct rnbd_srv_dispatch *dispatch;
 	struct list_head entry;
 	struct list_head devs;
 	unsigned int nr_writers;
@@ -203,6 +207,13 @@ static struct rnbd_srv_export *rnbd_srv_export_create(struct block_device *bdev)
 	rnbd_srv_object_get();
 	export->bdev = bdev;
 	INIT_LIST_HEAD(&export->devs);
+	export->dispatch = rnbd_srv_dispatch_create(bdev, rnbd_srv_io_submit_waiting);
+	if (IS_ERR(export->dispatch)) {
+		ret = PTR_ERR(export->dispatch);
+		kfree(export);
+		rnbd_srv_object_put();
+		return ERR_PTR(ret);
+	}
 
 	ret = rnbd_srv_export_add(export);
 	if (ret)
@@ -221,13 +232,16 @@ static struct rnbd_srv_export *rnbd_srv_export_create(struct block_device *bdev)
 err_put_sessions:
 	kobject_put(export->sessions);
 err_put_kobj:
+	rnbd_srv_dispatch_destroy(export->dispatch);
 	kobject_put(&export->kobj);
 	return ERR_PTR(ret);
 }
 
-/* Remove an export that has no open device any more. */
-static void rnbd_srv_export_destroy(struct rnbd_srv_export *export)
+/* Remove an export that has no open device any more.  Returns its dispatcher, which the caller destroys. */
+static struct rnbd_srv_dispatch *rnbd_srv_export_destroy(struct rnbd_srv_export *export)
 {
+	struct rnbd_srv_dispatch *dispatch = export->dispatch;
+
 	lockdep_assert_held(&rnbd_srv_exports.lock);
 
 	list_del(&export->entry);
@@ -235,6 +249,7 @@ static void rnbd_srv_export_destroy(struct rnbd_srv_export *export)
 	kobject_put(export->sessions);
 	kobject_del(&export->kobj);
 	kobject_put(&export->kobj);
+	return dispatch;
 }
 
 /*
@@ -314,13 +329,15 @@ int rnbd_srv_export_attach(struct rnbd_srv_dev *dev, enum rnbd_srv_verdict *verd
 	}
 	dev->export = export;
 	dev->nr_orphans = &export->nr_orphans;
+	dev->dispatch = export->dispatch;
 	list_add_tail(&dev->export_entry, &export->devs);
 	export->nr_writers += dev->rules.writable;
 	return 0;
 
 err_destroy_export:
+	/* A dispatcher that never had anything to do: with the lock, as it ends at once. */
 	if (list_empty(&export->devs))
-		rnbd_srv_export_destroy(export);
+		rnbd_srv_dispatch_destroy(rnbd_srv_export_destroy(export));
 	return ret;
 }
 
@@ -328,18 +345,23 @@ err_destroy_export:
  * rnbd_srv_export_detach() - the reverse of rnbd_srv_export_attach()
  * @dev: the open device, still with its block device open; its directory disappears
  *
- * Context: process; takes the export lock and waits for readers of the directory's files.  The
- * caller must not hold the lock of a session.
+ * Context: process; takes the export lock and waits for readers of the directory's files, and without the lock
+ * for the dispatcher's thread.  The caller must not hold the lock of a session.
  */
 void rnbd_srv_export_detach(struct rnbd_srv_dev *dev)
 {
 	struct rnbd_srv_export *export = dev->export;
+	struct rnbd_srv_dispatch *dispatch = NULL;
 
-	guard(mutex)(&rnbd_srv_exports.lock);
-	kobject_del(&dev->kobj);
-	list_del(&dev->export_entry);
-	export->nr_writers -= dev->rules.writable;
-	dev->export = NULL;
-	if (list_empty(&export->devs))
-		rnbd_srv_export_destroy(export);
+	scoped_guard(mutex, &rnbd_srv_exports.lock) {
+		kobject_del(&dev->kobj);
+		list_del(&dev->export_entry);
+		export->nr_writers -= dev->rules.writable;
+		dev->export = NULL;
+		if (list_empty(&export->devs))
+			dispatch = rnbd_srv_export_destroy(export);
+	}
+	/* Without the lock, which everybody's OPEN needs: the thread may still be on its way out of the driver. */
+	if (dispatch)
+		rnbd_srv_dispatch_destroy(dispatch);
 }

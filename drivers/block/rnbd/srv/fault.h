@@ -8,6 +8,7 @@
 #define RNBD_SRV_FAULTS(X)	\
 	X(alloc_sess)	\
 	X(alloc_dev)	\
+	X(alloc_dispatch)	\
 	X(alloc_msg)	\
 	X(open)	\
 	X(sysfs_dev)	\

@@ -34,6 +34,7 @@
 
 struct rnbd_srv_sess;
 struct rnbd_srv_export;
+struct rnbd_srv_dispatch;
 
 /**
  * struct rnbd_srv_backend - a block device, opened
@@ -64,6 +65,7 @@ enum rnbd_srv_dev_state {
  * @export: E: the export, while attached to it
  * @nr_orphans: its counter; I: while there is I/O
  * @backend: I: the block device; valid while @io_ref has users
+ * @dispatch: I: submits I/O that has to wait; the export's, valid while @io_ref has users
  * @io_ref: one count per I/O in flight, and one while not CLOSING
  * @rules: I: what I/O is checked against; what can change is read from the device each time
  * @close_work: releases everything once @io_ref has come to nothing
@@ -83,6 +85,7 @@ struct rnbd_srv_dev {
 	struct rnbd_srv_export *export;
 	unsigned int *nr_orphans;
 	struct rnbd_srv_backend backend;
+	struct rnbd_srv_dispatch *dispatch;
 	struct percpu_ref io_ref;
 	struct rnbd_srv_io_rules rules;
 	struct work_struct close_work;
@@ -115,23 +118,31 @@ enum rnbd_srv_io_state {
  * struct rnbd_srv_io - a block request, memory of the transport's request
  * @id: the transport's request, answered when the bio ends
  * @dev: the device, on which this holds a count of io_ref
- * @sector: first sector
- * @bytes: how many; 0 of a flush
+ * @vec: the data; a chunk is contiguous, so one element describes it; of length 0 for an operation without data
+ * @sector: first sector, as all that follows for the next time that the bio is submitted
+ * @bytes: bytes affected, 0 of a flush
  * @state: enum rnbd_srv_io_state; atomic steps
  * @entry: in a list of orphan.c
- * @start_work: submits a request that has waited
- * @vec: the data; a chunk is contiguous, so one element describes it
- * @bio: initialised for each I/O
+ * @opf: operation and flags, without REQ_NOWAIT
+ * @prio: I/O priority
+ * @wait: enum rnbd_srv_wait, the list it waits in if it has to
+ * @direct: may be submitted with REQ_NOWAIT by whoever starts it
+ * @nowait: was submitted so
+ * @bio: initialised each time that it is submitted; on a list of the dispatcher by its bi_next
  */
 struct rnbd_srv_io {
 	struct rtrs_srv_op *id;
 	struct rnbd_srv_dev *dev;
-	u64 sector;
+	struct bio_vec vec;
+	sector_t sector;
 	u32 bytes;
 	u32 state;
 	struct list_head entry;
-	struct work_struct start_work;
-	struct bio_vec vec;
+	blk_opf_t opf;
+	u16 prio;
+	u8 wait;
+	bool direct;
+	bool nowait;
 	struct bio bio;
 } ____cacheline_aligned_in_smp;
 
