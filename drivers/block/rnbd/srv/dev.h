@@ -6,7 +6,11 @@
 
 /**
  * struct rnbd_srv_msg - a SESS_INFO, OPEN or CLOSE that waits for its turn or for its answer
- * @entry: in the queue of the session, or in close_ops of a device
+ * @entry: in the queue or the OPENs of the session, or in close_ops of a device
+ * @sess: an OPEN's session, on which it holds a count
+ * @work: runs an OPEN
+ * @open: what an OPEN asks for
+ * @started: Q: @work is queued or runs
  * @id: the transport's request
  * @data: result area
  * @data_len: bytes at @data
@@ -15,6 +19,10 @@
  */
 struct rnbd_srv_msg {
 	struct list_head entry;
+	struct rnbd_srv_sess *sess;
+	struct work_struct work;
+	struct rnbd_srv_open_req open;
+	bool started;
 	struct rtrs_srv_op *id;
 	void *data;
 	size_t data_len;

@@ -3,9 +3,11 @@
  * Sessions: one per client, from the transport's CONNECTED to its DISCONNECTED.
  *
  * Operation: block requests are decoded, checked and submitted where the transport delivers them.
- * SESS_INFO, OPEN and CLOSE may take long, so they wait in a queue of the session and are handled
- * one after the other by a work; that order makes a message that the client sent twice, over two
- * paths, harmless.  Only the last part of a CLOSE does not happen there, see dev.c.
+ * SESS_INFO, OPEN and CLOSE wait in a queue of the session and are handled one after the other by a
+ * work; that order makes a message that the client sent twice, over two paths, harmless.  What may take long
+ * does not happen there: the last part of a CLOSE, see dev.c, and OPEN, for a driver opens as slowly
+ * as it likes.  Each OPEN is a work of its own, on another workqueue; those of one name are done one after the
+ * other, in the order in which they came.
  *
  * Ownership: the user message is the transport's until the request is answered, but it is copied
  * all the same.  The result area is ours until then, and written once, right before the answer.
@@ -34,9 +36,16 @@
 /* Messages about opened and closed devices, per session and interval. */
 #define RNBD_SRV_ADMIN_BURST	100
 
+/*
+ * OPENs of a session that run at a time: so many disks that hang when they are opened it can have without harm to its
+ * others, and with any number of them it holds no more workers.
+ */
+#define RNBD_SRV_MAX_OPENING	8
+
 /**
  * struct rnbd_srv_sessions - all sessions of this server
- * @wq: I: runs the queue works
+ * @wq: I: runs the queue works, which wait for no disk
+ * @open_wq: I: runs the OPENs
  * @lock: guards @list
  * @list: sessions that the transport has
  * @nr: one for the module, one for each session that is not freed
@@ -44,6 +53,7 @@
  */
 struct rnbd_srv_sessions {
 	struct workqueue_struct *wq;
+	struct workqueue_struct *open_wq;
 	struct mutex lock;
 	struct list_head list;
 	refcount_t nr;
@@ -65,12 +75,20 @@ static struct rnbd_srv_sessions rnbd_srv_sessions = {
  */
 int rnbd_srv_sessions_init(void)
 {
+	rnbd_srv_sessions.wq = alloc_workqueue("rnbd_server", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rnbd_srv_sessions.wq)
+		return -ENOMEM;
 	/*
 	 * Not for memory reclaim: a driver may flush any workqueue when its device is opened.  So
 	 * whoever is, as the transport's callbacks, must not flush this one.
 	 */
-	rnbd_srv_sessions.wq = alloc_workqueue("rnbd_server", WQ_UNBOUND, 0);
-	return rnbd_srv_sessions.wq ? 0 : -ENOMEM;
+	rnbd_srv_sessions.open_wq = alloc_workqueue("rnbd_server_open", WQ_UNBOUND,
+						    WQ_UNBOUND_MAX_ACTIVE);
+	if (!rnbd_srv_sessions.open_wq) {
+		destroy_workqueue(rnbd_srv_sessions.wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /**
@@ -82,6 +100,7 @@ void rnbd_srv_sessions_exit(void)
 {
 	if (!refcount_dec_and_test(&rnbd_srv_sessions.nr))
 		wait_for_completion(&rnbd_srv_sessions.none);
+	destroy_workqueue(rnbd_srv_sessions.open_wq);
 	destroy_workqueue(rnbd_srv_sessions.wq);
 }
 
@@ -291,30 +310,97 @@ static int rnbd_srv_sess_handle_info(struct rnbd_srv_sess *sess, struct rnbd_srv
 	return 0;
 }
 
-static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg)
+static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg,
+				     enum rnbd_srv_verdict verdict)
 {
+	const struct rnbd_srv_open_req *req = &msg->open;
 	struct rnbd_srv_opened opened;
-	struct rnbd_srv_open_req req;
-	enum rnbd_srv_verdict verdict;
 	int ret;
 
-	verdict = rnbd_srv_get_open(msg->usr, msg->usr_len, msg->data_len, &req);
-	if (verdict != RNBD_SRV_OK || rnbd_srv_dev_reopen(sess, &req, &opened, &verdict))
+	if (verdict != RNBD_SRV_OK || rnbd_srv_dev_reopen(sess, req, &opened, &verdict))
 		ret = rnbd_srv_verdict_errno(verdict);
 	else
-		ret = rnbd_srv_dev_open(sess, &req, &opened, &verdict);
+		ret = rnbd_srv_dev_open(sess, req, &opened, &verdict);
 	if (ret) {
 		rnbd_srv_sess_refuse(sess, RNBD_MSG_OPEN, verdict, ret);
 		if (rnbd_srv_may_log(&sess->admin_limit))
 			pr_warn("session %*pE: OPEN of \"%*pE\" as %s (%u) refused: %s (error %pe)\n",
-				RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req.name),
-				rnbd_access_mode_name(req.access_mode), req.access_mode,
+				RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req->name),
+				rnbd_access_mode_name(req->access_mode), req->access_mode,
 				rnbd_srv_verdict_text(verdict), ERR_PTR(ret));
 		return ret;
 	}
 	memset(msg->data, 0, msg->data_len);
 	rnbd_srv_put_open_rsp(msg->data, opened.id, &opened.lim);
 	return 0;
+}
+
+/* No OPEN of the same name came before this one. */
+static bool rnbd_srv_sess_open_is_next(struct rnbd_srv_sess *sess, const struct rnbd_srv_msg *msg)
+{
+	const struct rnbd_srv_msg *other;
+
+	lockdep_assert_held(&sess->queue_lock);
+
+	list_for_each_entry(other, &sess->opens, entry)
+		if (other == msg || !strcmp(other->open.name, msg->open.name))
+			return other == msg;
+	return false;
+}
+
+static void rnbd_srv_sess_start_opens(struct rnbd_srv_sess *sess)
+{
+	struct rnbd_srv_msg *msg;
+
+	guard(spinlock)(&sess->queue_lock);
+	list_for_each_entry(msg, &sess->opens, entry) {
+		if (sess->nr_opening == RNBD_SRV_MAX_OPENING)
+			return;
+		if (msg->started || !rnbd_srv_sess_open_is_next(sess, msg))
+			continue;
+		msg->started = true;
+		sess->nr_opening++;
+		queue_work(rnbd_srv_sessions.open_wq, &msg->work);
+	}
+}
+
+static void rnbd_srv_sess_open_work(struct work_struct *work)
+{
+	struct rnbd_srv_msg *msg = container_of(work, struct rnbd_srv_msg, work);
+	unsigned int noio = memalloc_noio_save();
+	struct rnbd_srv_sess *sess = msg->sess;
+	int ret;
+
+	ret = rnbd_srv_sess_handle_open(sess, msg, RNBD_SRV_OK);
+	scoped_guard(spinlock, &sess->queue_lock) {
+		list_del(&msg->entry);
+		sess->nr_opening--;
+	}
+	rnbd_srv_sess_start_opens(sess);
+	rtrs_srv_resp_rdma(msg->id, ret);
+	kfree(msg);
+	memalloc_noio_restore(noio);
+	rnbd_srv_sess_put(sess);
+}
+
+/* True if the message is that of a work now. */
+static bool rnbd_srv_sess_begin_open(struct rnbd_srv_sess *sess, struct rnbd_srv_msg *msg, int *ret)
+{
+	enum rnbd_srv_verdict verdict;
+
+	verdict = rnbd_srv_get_open(msg->usr, msg->usr_len, msg->data_len, &msg->open);
+	if (verdict != RNBD_SRV_OK) {
+		*ret = rnbd_srv_sess_handle_open(sess, msg, verdict);
+		return false;
+	}
+	INIT_WORK(&msg->work, rnbd_srv_sess_open_work);
+	msg->started = false;
+	msg->sess = sess;
+	refcount_inc(&sess->refs);
+	scoped_guard(spinlock, &sess->queue_lock)
+		list_add_tail(&msg->entry, &sess->opens);
+	rnbd_srv_sess_start_opens(sess);
+	return true;
 }
 
 /* True if the message is somebody else's to answer now. */
@@ -343,7 +429,8 @@ static void rnbd_srv_sess_handle(struct rnbd_srv_sess *sess, struct rnbd_srv_msg
 		ret = rnbd_srv_sess_handle_info(sess, msg);
 		break;
 	case RNBD_MSG_OPEN:
-		ret = rnbd_srv_sess_handle_open(sess, msg);
+		if (rnbd_srv_sess_begin_open(sess, msg, &ret))
+			return;
 		break;
 	case RNBD_MSG_CLOSE:
 		if (rnbd_srv_sess_handle_close(sess, msg, &ret))
@@ -406,6 +493,7 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	spin_lock_init(&sess->queue_lock);
 	INIT_LIST_HEAD(&sess->queue);
 	INIT_WORK(&sess->queue_work, rnbd_srv_sess_queue_work);
+	INIT_LIST_HEAD(&sess->opens);
 	refcount_set(&sess->refs, 1);
 	sess->release = rnbd_srv_sess_free;
 	refcount_inc(&rnbd_srv_sessions.nr);

@@ -158,8 +158,10 @@ struct rnbd_srv_io {
  * @queue_lock: see the letters
  * @queue: Q: SESS_INFO, OPEN and CLOSE messages in the order they came
  * @queue_work: handles @queue
+ * @opens: Q: OPEN messages that are not answered, in the order they came
+ * @nr_opening: Q: how many of them are started
  * @refs: one for the transport, one per open device, one for @queue_work while it is queued or runs,
- *	  one per sysfs write under way
+ *	  one per message in @opens, one per sysfs write under way
  * @release: I: frees the session
  * @gone: S: the transport's session is, nothing is opened any more
  * @refused: A: refused messages by enum rnbd_srv_verdict
@@ -180,6 +182,8 @@ struct rnbd_srv_sess {
 	spinlock_t queue_lock;
 	struct list_head queue;
 	struct work_struct queue_work;
+	struct list_head opens;
+	unsigned int nr_opening;
 	refcount_t refs;
 	void (*release)(struct rnbd_srv_sess *sess);
 	bool gone;
