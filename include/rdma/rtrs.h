@@ -163,7 +163,7 @@ struct rtrs_srv_op {
  * struct rtrs_srv_ops - callbacks of a server context
  * @rdma_ev: a request came.  @data is the chunk (payload of a WRITE, room for the result of a READ) of
  *	     @datalen bytes, @usr the user message.  Process context, may sleep, but must not wait for what a
- *	     disk or a peer can withhold: the worker is one that other connections need.  0: the ULP owns @id
+ *	     disk or a peer can withhold: other connections and sessions need the worker.  0: the ULP owns @id
  *	     and answers with rtrs_srv_resp_rdma(); else RTRS answers with that errno.
  * @link_ev: session up or down.  Process context, serialised per session.  A non-zero result of
  *	     CONNECTED refuses the path.
