@@ -4,7 +4,7 @@
  * used.
  *
  * The server answers each READ with the user message that came with it.  The client sends one in the pieces
- * that it is told, and compares.
+ * that it is told, and compares.  With parameter writes it sends the message in WRITEs without data instead.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,6 +29,10 @@ MODULE_LICENSE("GPL");
 static ushort ulp_port = 1235;
 module_param_named(port, ulp_port, ushort, 0444);
 MODULE_PARM_DESC(port, "Port to listen on (default: 1235)");
+
+static uint ulp_writes;
+module_param_named(writes, ulp_writes, uint, 0644);
+MODULE_PARM_DESC(writes, "Send each message in this many WRITEs, one after the other, and in no READ (default: 0)");
 
 static struct rtrs_srv_ctx *ulp_ctx;
 static struct dentry *ulp_dir;
@@ -58,6 +62,10 @@ struct ulp_send {
 static int ulp_rdma_ev(void *priv, struct rtrs_srv_op *id, void *data, size_t datalen,
 		       const void *usr, size_t usrlen)
 {
+	if (id->dir == WRITE && ulp_writes) {
+		rtrs_srv_resp_rdma(id, 0);
+		return 0;
+	}
 	if (id->dir != READ || datalen < usrlen)
 		return -EINVAL;
 	memcpy(data, usr, usrlen);
@@ -82,21 +90,35 @@ static void ulp_send_done(void *priv, int errno)
 	complete(&send->done);
 }
 
-static int ulp_send_request(struct ulp_send *send)
+static int ulp_send_one(struct ulp_send *send, struct rtrs_permit *permit, int dir, struct scatterlist *sg)
 {
 	struct rtrs_clt_req_ops ops = { .priv = send, .conf_fn = ulp_send_done };
+	int ret;
+
+	reinit_completion(&send->done);
+	ret = rtrs_clt_request(dir, &ops, send->sess, permit, send->vec, send->nr, sg ? send->len : 0, sg, sg ? 1 : 0);
+	if (ret)
+		return ret;
+	wait_for_completion(&send->done);
+	return send->error;
+}
+
+static int ulp_send_request(struct ulp_send *send)
+{
+	unsigned int i, writes = READ_ONCE(ulp_writes);
 	struct rtrs_permit *permit;
 	struct scatterlist sg;
-	int ret;
+	int ret = 0;
 
 	sg_init_one(&sg, send->result, send->len);
 	permit = rtrs_clt_get_permit(send->sess, RTRS_IO_CON, RTRS_PERMIT_WAIT);
-	ret = rtrs_clt_request(READ, &ops, send->sess, permit, send->vec, send->nr, send->len, &sg, 1);
-	if (!ret) {
-		wait_for_completion(&send->done);
-		ret = send->error;
-	}
+	for (i = 0; !ret && i < writes; i++)
+		ret = ulp_send_one(send, permit, WRITE, NULL);
+	if (!writes)
+		ret = ulp_send_one(send, permit, READ, &sg);
 	rtrs_clt_put_permit(send->sess, permit);
+	if (writes)
+		return ret;
 	if (!ret && memcmp(send->mem, send->result, send->len))
 		ret = -EILSEQ;
 	return ret;

@@ -13,6 +13,7 @@
 . "$(dirname "$0")/../wire-clt.sh"
 
 SEND=$DEBUGFS/rtrs-ulp/send
+WRITES=/sys/module/rtrs_ulp/parameters/writes
 ULP_PORT=1235
 
 # sends <session> <bytes>...: in pieces of so many bytes, and they come back
@@ -31,6 +32,18 @@ sends_without() {
 	sends short "$1" && ! fault_fired rtrs-client/alloc_msg
 }
 
+# writes <bytes>: a thousand with a message of so many, which leave nothing behind
+writes() {
+	local ret=0
+	slab_snapshot >/tmp/second-ulp.slabs
+	sysfs_write $WRITES 1000
+	sends "writes$1" "$1" || ret=1
+	sysfs_write $WRITES 0
+	slab_settles 10 /tmp/second-ulp.slabs 100 || ret=1
+	rm -f /tmp/second-ulp.slabs
+	return $ret
+}
+
 # refused_name <session>: that the other ULP has
 refused_name() {
 	SRV_PORT=$ULP_PORT clt_connect_all x 2 path=7 sess=7 && peer recv x0 1 512 &&
@@ -45,7 +58,7 @@ taken() {
 	is_error EADDRINUSE/EADDRNOTAVAIL "${out##*: }"
 }
 
-ktap_plan 23
+ktap_plan 28
 modprobe -n -q rtrs-ulp || skip_all "needs rtrs-ulp (make test-modules)"
 topo_up 1
 topo_is_ours
@@ -69,6 +82,13 @@ check_errno "longer in all, though no piece is" EMSGSIZE $SEND "longer $(path_pa
 check "no memory is needed for a message" sends_without 488
 check_errno "none for a long one" EAGAIN $SEND "memory $(path_pair 1) 489"
 check "there is some again" sends memory 489
+# A slot's message gets a larger buffer once, and no other one after that, however long the messages are.
+for bytes in 489 4072 4073 4092; do
+	check "nothing is left of writes with $bytes bytes" writes $bytes
+done
+sysfs_write $WRITES 1
+check_errno "a write with one byte more" EMSGSIZE $SEND "longest $(path_pair 1) 4000 93"
+sysfs_write $WRITES 0
 fault_arm rtrs-server/alloc_usr_page
 check_errno "none where it arrives" ENOMEM $SEND "memory $(path_pair 1) 489"
 check "and there is some again" sends memory 489

@@ -45,7 +45,7 @@ u16 rtrs_clt_batch_features_off(void)
  */
 bool rtrs_clt_batch_takes(const struct rtrs_clt_req *req)
 {
-	size_t msg_len = req->usr_len + RTRS_MAX_IO_HDR_BYTES;
+	size_t msg_len = rtrs_wire_io_len(false, req->data_len, req->usr_len);
 
 	/* Whichever is the first has the table in its memory. */
 	return (req->path->features & RTRS_EXT_REQ_LIST) && req->dir == READ && !req->nents && !req->posted_ns &&

@@ -53,12 +53,10 @@ struct rtrs_clt_io {
 	struct rtrs_clt_batch *batch;
 };
 
-static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
+/* @msg_len: bytes of user message and header. */
+static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtrs_clt_io *io, size_t msg_len)
 {
-	size_t hdr = io->dir == WRITE ? sizeof(struct rtrs_msg_write) : RTRS_MAX_IO_HDR_BYTES;
-
-	if (io->usr_len > path->max_hdr_size - hdr ||
-	    io->data_len > path->chunk_size - hdr - io->usr_len)
+	if (msg_len > path->max_hdr_size || io->data_len > path->chunk_size - msg_len)
 		return -EMSGSIZE;
 	if (io->data_len && !io->sg_cnt)
 		return -EINVAL;
@@ -67,7 +65,8 @@ static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtr
 
 /*
  * Give a slot room for the longest message there is.  It keeps that, and until the path is torn down also what it had: the
- * adapter reads that again if it has to send the slot's last message once more.
+ * adapter reads that again if it has to send the slot's last message once more.  Once only: after it any message fits that
+ * rtrs_clt_check_len() lets through, as no path takes longer ones than RTRS_CLT_MAX_HDR_BYTES.
  */
 static noinline int rtrs_clt_req_grow(struct rtrs_clt_req *req)
 {
@@ -175,16 +174,17 @@ static bool rtrs_clt_req_withdraw(struct rtrs_clt_req *req)
  */
 static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const struct rtrs_clt_io *io)
 {
+	size_t msg_len = rtrs_wire_io_len(io->dir == WRITE, io->data_len, io->usr_len);
 	struct rtrs_clt_req *req = &path->reqs[io->slot];
 	bool batched;
 	int ret;
 
-	ret = rtrs_clt_check_len(path, io);
+	ret = rtrs_clt_check_len(path, io, msg_len);
 	if (unlikely(ret))
 		return ret;
 	if (WARN_ON_ONCE(atomic_cmpxchg_acquire(&req->state, 0, RTRS_REQ_BUSY)))
 		return -EBUSY;	/* the ULP used one permit for two requests */
-	if (unlikely(io->usr_len + RTRS_MAX_IO_HDR_BYTES > req->buf_len)) {
+	if (unlikely(msg_len > req->buf_len)) {
 		ret = rtrs_clt_req_grow(req);
 		if (ret)
 			goto err_idle;

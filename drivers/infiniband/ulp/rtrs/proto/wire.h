@@ -87,6 +87,26 @@ struct rtrs_io_hdr {
 #define RTRS_MAX_IO_HDR_BYTES	(sizeof(struct rtrs_msg_read) + sizeof(struct rtrs_sg_desc))
 
 /**
+ * rtrs_wire_io_len() - bytes that user message and header of a request take
+ * @write: the request is a WRITE, else a READ
+ * @has_desc: the header of a READ has a descriptor; no effect on a WRITE
+ * @usr_len: bytes of the user message
+ *
+ * Protocol section 5.  Whoever compares a request with the room for it uses this function.
+ *
+ * Context: any.
+ * Return: bytes, SIZE_MAX if the sum does not fit.
+ */
+static inline size_t rtrs_wire_io_len(bool write, bool has_desc, size_t usr_len)
+{
+	size_t hdr_len = write ? sizeof(struct rtrs_msg_write) : sizeof(struct rtrs_msg_read);
+
+	if (!write && has_desc)
+		hdr_len += sizeof(struct rtrs_sg_desc);
+	return usr_len > SIZE_MAX - hdr_len ? SIZE_MAX : usr_len + hdr_len;
+}
+
+/**
  * struct rtrs_req_list - a list of requests that is being read
  * @entry: entry of the next request
  * @msg: its user message

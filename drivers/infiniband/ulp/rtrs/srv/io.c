@@ -137,16 +137,11 @@ static __always_inline void *rtrs_srv_req_usr_room(struct rtrs_srv_req *req, u32
  */
 static __always_inline int rtrs_srv_req_get_usr(struct rtrs_srv_req *req, u32 off, const void *usr)
 {
-	u32 hdr_len = sizeof(struct rtrs_msg_write);
 	struct ib_device *dev = req->path->dev;
 	struct rtrs_io_hdr *hdr = &req->hdr;
 	u32 start;
 
-	if (!hdr->write) {
-		hdr_len = sizeof(struct rtrs_msg_read);
-		hdr_len += hdr->has_desc ? sizeof(struct rtrs_sg_desc) : 0;
-	}
-	if (hdr->usr_len + hdr_len > req->path->geo->max_hdr_size)
+	if (rtrs_wire_io_len(hdr->write, hdr->has_desc, hdr->usr_len) > req->path->geo->max_hdr_size)
 		return -EMSGSIZE;
 	req->usr = rtrs_srv_req_usr_room(req, hdr->usr_len);
 	if (unlikely(!req->usr))

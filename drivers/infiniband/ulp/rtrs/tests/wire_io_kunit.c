@@ -204,7 +204,39 @@ static void rtrs_wire_get_io_hdr__max_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RTRS_MAX_IO_HDR_BYTES, 24UL);
 }
 
+/* It is what is encoded, for each kind of header. */
+static void rtrs_wire_io_len__is_what_is_put(struct kunit *test)
+{
+	static const u32 lens[] = { 0, 1, 488, 508, 4072, 4073, 4092, 4096, 65535 };
+	struct rtrs_sg_desc desc;
+	u8 hdr[RTRS_MAX_IO_HDR_BYTES];
+	int i;
+
+	rtrs_wire_put_desc(&desc, ADDR, RKEY, 512);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		KUNIT_EXPECT_EQ(test, rtrs_wire_io_len(true, false, lens[i]), lens[i] + rtrs_wire_put_write(hdr, lens[i]));
+		KUNIT_EXPECT_EQ(test, rtrs_wire_io_len(true, true, lens[i]), lens[i] + rtrs_wire_put_write(hdr, lens[i]));
+		KUNIT_EXPECT_EQ(test, rtrs_wire_io_len(false, false, lens[i]),
+				lens[i] + rtrs_wire_put_read(hdr, lens[i], false, NULL));
+		KUNIT_EXPECT_EQ(test, rtrs_wire_io_len(false, true, lens[i]),
+				lens[i] + rtrs_wire_put_read(hdr, lens[i], true, &desc));
+	}
+}
+
+/* A sum that does not fit is longer than any room. */
+static void rtrs_wire_io_len__no_overflow(struct kunit *test)
+{
+	size_t len;
+
+	for (len = SIZE_MAX - 64; len; len++) {
+		KUNIT_ASSERT_GE(test, rtrs_wire_io_len(true, false, len), len);
+		KUNIT_ASSERT_GE(test, rtrs_wire_io_len(false, true, len), len);
+	}
+}
+
 static struct kunit_case rtrs_wire_io_cases[] = {
+	KUNIT_CASE(rtrs_wire_io_len__is_what_is_put),
+	KUNIT_CASE(rtrs_wire_io_len__no_overflow),
 	KUNIT_CASE_PARAM(rtrs_wire_put_io__each_alignment, put_gen_params),
 	KUNIT_CASE_PARAM(rtrs_wire_get_io_hdr__table, get_gen_params),
 	KUNIT_CASE(rtrs_wire_get_io_hdr__edges),
