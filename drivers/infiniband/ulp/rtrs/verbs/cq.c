@@ -2,8 +2,8 @@
 /*
  * Completion queues with a choice of context.
  *
- * Ordering: the handlers of one CQ never run concurrently, for a queue has one poller at a time, who has its
- * flag.  Whoever does not get it goes away.  What a handler keeps per connection therefore needs no lock
+ * Ordering: the handlers of one CQ never run concurrently, for a queue has one poller at a time (proto/cq_poller.h).
+ * Whoever is not the poller goes away.  What a handler keeps per connection therefore needs no lock
  * against other handlers of the same connection.
  *
  * Operation: polling is the work of several work items by turns.  A handler wakes somebody up, and the
@@ -13,17 +13,19 @@
  */
 #define pr_fmt(fmt) "rtrs: " fmt
 
+#include <linux/delay.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 
+#include "../proto/cq_poller.h"
 #include "cq.h"
 #include "fault.h"
 
 #define RTRS_CQ_BUDGET		256
-#define RTRS_CQ_F_POLLER	0
-#define RTRS_CQ_F_EVENT		1
 #define RTRS_CQ_BUSY_POLL_MAX	1000
 #define RTRS_CQ_MISSES_MAX	8
+/* After so many jiffies a queue is polled again whose poll has failed. */
+#define RTRS_CQ_POLL_AGAIN	max(HZ / 100, 1)
 
 /*
  * Two times may_block of a queue, and one if it is bound: rtrs_cq_create().  A workqueue runs so many works at a time and no more.
@@ -44,7 +46,7 @@ static struct {
 
 static int rtrs_cq_process(struct rtrs_cq *rcq)
 {
-	int i, nr = ib_poll_cq(rcq->cq, RTRS_CQ_BATCH, rcq->wc);
+	int i, nr = fault_here(cq_poll) ? -EIO : ib_poll_cq(rcq->cq, RTRS_CQ_BATCH, rcq->wc);
 
 	for (i = 0; i < nr; i++) {
 		struct ib_wc *wc = &rcq->wc[i];
@@ -106,23 +108,24 @@ static noinline int rtrs_cq_busy_poll(struct rtrs_cq *rcq)
 
 static bool rtrs_cq_become_poller(struct rtrs_cq *rcq)
 {
-	return !test_and_set_bit_lock(RTRS_CQ_F_POLLER, &rcq->flags);
+	return atomic_cmpxchg_acquire(&rcq->state, RTRS_CQ_IDLE, RTRS_CQ_POLLED) == RTRS_CQ_IDLE;
 }
 
-/* Ask for an event, and be the poller no longer, unless there is more already.  Return: is there, and still we? */
+/* The poller has found the queue empty: ask for an event, and be the poller no longer unless there is more.  Return: is there? */
 static bool rtrs_cq_more(struct rtrs_cq *rcq)
 {
-	bool more;
+	int state;
 
-	clear_bit_unlock(RTRS_CQ_F_POLLER, &rcq->flags);
-	/* PAIRS: with rtrs_cq_completion(): either it finds no poller or we see its event. */
-	smp_mb__after_atomic();
-	more = ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0;
-	if (unlikely(test_bit(RTRS_CQ_F_EVENT, &rcq->flags))) {
-		clear_bit(RTRS_CQ_F_EVENT, &rcq->flags);
-		more = true;
-	}
-	return more && rtrs_cq_become_poller(rcq);
+	if (ib_req_notify_cq(rcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+		return true;
+	/*
+	 * PAIRS: with rtrs_cq_completion(), whose event came before this, and is seen, or comes after it, and makes a
+	 * poller.  Both change the state at once, with a full barrier.
+	 */
+	state = atomic_read(&rcq->state);
+	while (!atomic_try_cmpxchg(&rcq->state, &state, rtrs_cq_step_release(state)))
+		;
+	return state == RTRS_CQ_POLLED_EVENT;
 }
 
 /* The caller is the poller, which the work is from now on. */
@@ -133,28 +136,54 @@ static void rtrs_cq_next_turn(struct rtrs_cq *rcq)
 	queue_work(rcq->wq, &rcq->turns[rcq->turn].work);
 }
 
-/* Does not touch the queue once it is not the poller any more.  One that cannot be polled keeps its poller. */
-static void rtrs_cq_work(struct work_struct *work)
+/*
+ * The poll has failed.  The caller stays the poller, and polls again later: what has completed may bring no other event,
+ * and a drain waits for it.
+ */
+static void rtrs_cq_poll_failed(struct rtrs_cq *rcq, int error)
 {
-	struct rtrs_cq *rcq = container_of(work, struct rtrs_cq_turn, work)->rcq;
+	pr_err_ratelimited("device %s: polling a completion queue: error %d, tried again\n",
+			   dev_name(&rcq->cq->device->dev), error);
+	queue_delayed_work(rcq->wq, &rcq->again, RTRS_CQ_POLL_AGAIN);
+}
+
+/* The caller is the poller.  Does not touch the queue once it is not. */
+static void rtrs_cq_run(struct rtrs_cq *rcq)
+{
 	int nr, total = 0;
 
 	while (total < RTRS_CQ_BUDGET) {
 		nr = rtrs_cq_process(rcq);
-		total += nr;
-		if (nr == RTRS_CQ_BATCH)
+		if (nr == RTRS_CQ_BATCH) {
+			total += nr;
 			continue;
+		}
+		total += max(nr, 0);
 		/* Only who was woken up for something. */
 		if (nr >= 0 && rcq->busy_poll_us && total) {
 			nr = rtrs_cq_busy_poll(rcq);
-			total += nr;
+			total += max(nr, 0);
 			if (nr > 0)
 				continue;
 		}
-		if (nr < 0 || !rtrs_cq_more(rcq))
+		if (unlikely(nr < 0)) {
+			rtrs_cq_poll_failed(rcq, nr);
+			return;
+		}
+		if (!rtrs_cq_more(rcq))
 			return;
 	}
 	rtrs_cq_next_turn(rcq);
+}
+
+static void rtrs_cq_work(struct work_struct *work)
+{
+	rtrs_cq_run(container_of(work, struct rtrs_cq_turn, work)->rcq);
+}
+
+static void rtrs_cq_again_work(struct work_struct *work)
+{
+	rtrs_cq_run(container_of(to_delayed_work(work), struct rtrs_cq, again));
 }
 
 /*
@@ -164,15 +193,13 @@ static void rtrs_cq_work(struct work_struct *work)
 static void rtrs_cq_completion(struct ib_cq *cq, void *ctx)
 {
 	struct rtrs_cq *rcq = ctx;
+	int state = atomic_read(&rcq->state);
 
-	if (!rtrs_cq_become_poller(rcq)) {
-		set_bit(RTRS_CQ_F_EVENT, &rcq->flags);
-		/* PAIRS: with rtrs_cq_more(). */
-		smp_mb__after_atomic();
-		if (!rtrs_cq_become_poller(rcq))
-			return;
-	}
-	rtrs_cq_next_turn(rcq);
+	/* PAIRS: with rtrs_cq_more().  Not left out where it changes nothing: that would be no barrier. */
+	while (!atomic_try_cmpxchg(&rcq->state, &state, rtrs_cq_step_event(state)))
+		;
+	if (state == RTRS_CQ_IDLE)
+		rtrs_cq_next_turn(rcq);
 }
 
 static void rtrs_cq_event(struct ib_event *event, void *ctx)
@@ -206,7 +233,7 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 	if (fault_here(cq_create))
 		return -ENOMEM;
 	rcq->ctx = ctx;
-	rcq->flags = 0;
+	atomic_set(&rcq->state, RTRS_CQ_IDLE);
 	rcq->turn = 0;
 	rcq->misses = 0;
 	rcq->skip = 0;
@@ -223,12 +250,44 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
 		rcq->turns[i].rcq = rcq;
 		INIT_WORK(&rcq->turns[i].work, rtrs_cq_work);
 	}
+	INIT_DELAYED_WORK(&rcq->again, rtrs_cq_again_work);
 	cq = ib_create_cq(dev, rtrs_cq_completion, rtrs_cq_event, rcq, &attr);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	rcq->cq = cq;
 	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 	return 0;
+}
+
+/*
+ * Become the poller for good: then an event, which may still come on another CPU until ib_destroy_cq() has returned, queues
+ * no work.  A work that is cancelled before it has begun leaves its role to who cancels it.  Who has just become the poller
+ * may not have queued its work yet.
+ */
+static void rtrs_cq_take_over(struct rtrs_cq *rcq)
+{
+	int i;
+
+	while (!rtrs_cq_become_poller(rcq)) {
+		for (i = 0; i < RTRS_CQ_TURNS; i++)
+			if (cancel_work_sync(&rcq->turns[i].work))
+				return;
+		if (cancel_delayed_work_sync(&rcq->again))
+			return;
+		usleep_range(10, 50);
+	}
+}
+
+/* No work runs, nor will one be queued. */
+static void rtrs_cq_stop(struct rtrs_cq *rcq)
+{
+	int i;
+
+	rtrs_cq_take_over(rcq);
+	/* One that is the poller no longer may still be returning. */
+	for (i = 0; i < RTRS_CQ_TURNS; i++)
+		cancel_work_sync(&rcq->turns[i].work);
+	cancel_delayed_work_sync(&rcq->again);
 }
 
 /**
@@ -241,19 +300,12 @@ int rtrs_cq_create(struct rtrs_cq *rcq, struct ib_device *dev, u32 entries, u32 
  */
 void rtrs_cq_destroy(struct rtrs_cq *rcq)
 {
-	int i;
-
 	if (!rcq->cq)
 		return;
 	if (rcq->ctx == RTRS_CQ_DIRECT) {
 		ib_free_cq(rcq->cq);
 	} else {
-		/*
-		 * No QP is left to raise a completion.  The work that handles the last one may still queue the
-		 * next, which finds nothing and queues none.
-		 */
-		for (i = 0; i <= RTRS_CQ_TURNS; i++)
-			cancel_work_sync(&rcq->turns[i % RTRS_CQ_TURNS].work);
+		rtrs_cq_stop(rcq);
 		ib_destroy_cq(rcq->cq);
 	}
 	rcq->cq = NULL;
@@ -273,7 +325,7 @@ int rtrs_cq_poll(struct rtrs_cq *rcq)
 	if (!rtrs_cq_become_poller(rcq))
 		return 0;
 	nr = ib_process_cq_direct(rcq->cq, RTRS_CQ_BATCH);
-	clear_bit_unlock(RTRS_CQ_F_POLLER, &rcq->flags);
+	atomic_set_release(&rcq->state, RTRS_CQ_IDLE);
 	return nr;
 }
 EXPORT_SYMBOL_GPL(rtrs_cq_poll);

@@ -8,6 +8,7 @@
 #ifndef _RTRS_CQ_H
 #define _RTRS_CQ_H
 
+#include <linux/atomic.h>
 #include <linux/moduleparam.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -43,11 +44,11 @@ struct rtrs_cq_turn {
  * struct rtrs_cq - a completion queue
  * @cq: the verbs object, NULL before create and after destroy
  * @ctx: where handlers run; fixed at create
- * @flags: bit 0, the queue has a poller: somebody is in rtrs_cq_poll(), or a work is queued or polls; bit 1, an
- *	event has come meanwhile
+ * @state: enum rtrs_cq_state: has the queue a poller, that is, is somebody in rtrs_cq_poll(), or is a work queued or polls
  * @may_block: handlers may wait for a user of the transport, and that one for other completion queues
  * @wq: where the works run; not with RTRS_CQ_DIRECT, as the next two
  * @turns: poll works
+ * @again: the poll work after a poll that failed
  * @turn: the one that was queued last; the poller's, or of who is about to queue one
  * @wc: completions of one poll batch; the poller's
  * @busy_poll_us: microseconds for which the work looks for another completion before it ends; not with
@@ -60,10 +61,11 @@ struct rtrs_cq_turn {
 struct rtrs_cq {
 	struct ib_cq *cq;
 	enum rtrs_cq_ctx ctx;
-	unsigned long flags;
+	atomic_t state;
 	bool may_block;
 	struct workqueue_struct *wq;
 	struct rtrs_cq_turn turns[RTRS_CQ_TURNS];
+	struct delayed_work again;
 	unsigned int turn;
 	struct ib_wc wc[RTRS_CQ_BATCH];
 	unsigned int busy_poll_us;

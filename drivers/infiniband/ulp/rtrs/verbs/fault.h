@@ -6,6 +6,7 @@
 #include <selftest/fault.h>
 
 #define RTRS_FAULTS(X)	\
+	X(cq_poll)	\
 	X(cq_create)	\
 	X(qp_create)	\
 	X(mr_alloc)	\
