@@ -179,6 +179,14 @@ int rtrs_clt_credits_put_table(struct rtrs_clt_path *path, struct rtrs_msg_info_
 	return rtrs_conn_post(conn, &mr->reg_wr.wr, &mr->reg_wr.wr, 1, false);
 }
 
+/* How many slots, from the first on, have all that they need of this host; what was asked for may not have been made. */
+static u32 rtrs_clt_credits_equipped(const struct rtrs_clt_path *path)
+{
+	const struct rtrs_clt_bounce_bufs *own = &path->bounce.own;
+
+	return own->bytes ? min(path->link->slot_mrs.nr, own->nr) : path->link->slot_mrs.nr;
+}
+
 /**
  * rtrs_clt_credits_begin() - a path has its first chunks
  * @path: path that connects, its info exchange done
@@ -192,7 +200,7 @@ void rtrs_clt_credits_begin(struct rtrs_clt_path *path, u32 nr)
 	path->credits.asked = 0;
 	path->credits.last = path->credits.first;
 	WRITE_ONCE(path->credits.told, 0);
-	path->credits.slots = min(nr, path->link->slot_mrs.nr);
+	path->credits.slots = min(nr, rtrs_clt_credits_equipped(path));
 }
 
 /**
@@ -326,7 +334,7 @@ static int rtrs_clt_credits_follow(struct rtrs_clt_path *path)
 	}
 	/* Buffers that may not be registered yet are when the server has answered what is posted behind that. */
 	if (!path->bounce.own_fresh)
-		rtrs_clt_slots_have(path, want);
+		rtrs_clt_slots_have(path, min(want, rtrs_clt_credits_equipped(path)));
 	/* What the server has refused to take back it is not asked for again. */
 	if (path->bounce.own_fresh || want > path->credits.chunks ||
 	    (want < path->credits.chunks && want != path->credits.last))
