@@ -7,6 +7,12 @@
 #include <rtrs/rtrs_format.h>
 #include "wire.h"
 
+/*
+ * A device whose queues are shorter is refused: of each receive queue a batch that is posted late, that of the drain and one
+ * for INFO_RSP are not for messages, and a send queue takes the longest chain some times.
+ */
+#define RTRS_MIN_QP_WR	64
+
 u32 rtrs_geometry_mem_bits(u32 queue_depth);
 bool rtrs_geometry_fits_imm(u32 queue_depth, u64 chunk_size);
 int rtrs_geometry_check_rsp(const struct rtrs_conn_rsp *rsp);

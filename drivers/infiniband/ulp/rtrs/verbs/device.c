@@ -4,7 +4,9 @@
 
 #include <linux/printk.h>
 
+#include "../proto/geometry.h"
 #include "device.h"
+#include "fault.h"
 
 /**
  * rtrs_device_check() - can this device carry RTRS
@@ -12,14 +14,16 @@
  * @port: its port
  *
  * RTRS needs reliable connections with RDMA WRITE with immediate, SEND with invalidate and fast
- * registration (protocol section 1).  iWARP has no WRITE with immediate and would fail only at the
- * first request, so it is refused here.
+ * registration (protocol section 1), and queues that take some messages of each kind.  iWARP has no WRITE with immediate and
+ * would fail only at the first request, so it is refused here.
  *
  * Context: any.
  * Return: 0, or -EOPNOTSUPP with a message that names what is missing.
  */
 int rtrs_device_check(struct ib_device *dev, u32 port)
 {
+	u32 wrs = fault_here(few_wrs) ? RTRS_MIN_QP_WR / 4 : dev->attrs.max_qp_wr;
+
 	if (rdma_protocol_iwarp(dev, port)) {
 		pr_err_ratelimited("device %s port %u: iWARP has no RDMA WRITE with immediate, RTRS needs InfiniBand or RoCE\n",
 				   dev_name(&dev->dev), port);
@@ -28,6 +32,11 @@ int rtrs_device_check(struct ib_device *dev, u32 port)
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)) {
 		pr_err_ratelimited("device %s port %u: no memory management extensions (fast registration), RTRS needs them\n",
 				   dev_name(&dev->dev), port);
+		return -EOPNOTSUPP;
+	}
+	if (wrs < RTRS_MIN_QP_WR) {
+		pr_err_ratelimited("device %s port %u: queues of %u work requests at most, RTRS needs %u\n",
+				   dev_name(&dev->dev), port, wrs, RTRS_MIN_QP_WR);
 		return -EOPNOTSUPP;
 	}
 	return 0;

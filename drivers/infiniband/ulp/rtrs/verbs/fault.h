@@ -6,6 +6,7 @@
 #include <selftest/fault.h>
 
 #define RTRS_FAULTS(X)	\
+	X(few_wrs)	\
 	X(cq_poll)	\
 	X(cq_create)	\
 	X(qp_create)	\
