@@ -6,5 +6,5 @@
 # vm: smp=1 timeout=1500 tier=all
 
 FAULT_MODULES="rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server"
-FAULT_POINTS=50
+FAULT_POINTS=56
 . "$(dirname "$0")/faults.sh"

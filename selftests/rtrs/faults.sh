@@ -12,10 +12,10 @@
 . "$(dirname "$0")/../faults.sh"
 
 FAULT_MODULES=${FAULT_MODULES:-rtrs-core}
-FAULT_POINTS=${FAULT_POINTS:-8}		# at least
+FAULT_POINTS=${FAULT_POINTS:-11}		# at least
 
-# Points that an application may see: the disk's own failures, and no mapping for its request.
-APP_SEES='rnbd-server/fault/bio_error rtrs-client/fault/dma_map'
+# Points that an application may see: the disk's own failures.
+APP_SEES='rnbd-server/fault/bio_error'
 
 # Points that this load does not reach: they want a server that starts, or large requests whose memory is
 # invalidated, or an answer that never comes, or somebody who listens, or long messages, or an administrator.

@@ -9,6 +9,7 @@
 	X(alloc_sess)	\
 	X(alloc_dev)	\
 	X(alloc_msg)	\
+	X(no_permit)	\
 	X(disk_add)
 
 RNBD_CLT_FAULTS(FAULT_DECLARE)

@@ -31,6 +31,7 @@
 #include <linux/blk-mq.h>
 #include <linux/uio.h>
 
+#include "fault.h"
 #include "hold.h"
 #include "queue.h"
 #include "../proto/opmap.h"
@@ -188,7 +189,7 @@ static __always_inline blk_status_t rnbd_clt_queue_prepare(struct rnbd_clt_dev *
 	/* A control message is first; blk-mq comes back by itself, after a while or a completion. */
 	if (unlikely(atomic_read(&sess->permit_waiters)))
 		return BLK_STS_RESOURCE;
-	permit = rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
+	permit = fault_here(no_permit) ? NULL : rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
 	if (unlikely(!permit))
 		return BLK_STS_RESOURCE;
 	/* PAIRS: with rnbd_clt_queue_timeout(), which may look at a request that was set aside. */

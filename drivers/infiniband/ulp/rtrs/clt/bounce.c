@@ -71,14 +71,15 @@ static int rtrs_clt_bounce_alloc_buf(struct rtrs_clt_path *path, struct rtrs_clt
 	struct scatterlist *sg = &bufs->sgl[bufs->nr];
 	void *buf;
 	u64 dma;
+	int ret;
 
 	buf = fault_here(alloc_bounce) ? NULL : alloc_pages_exact(bufs->bytes, gfp | __GFP_ZERO | __GFP_NOWARN);
 	if (!buf)
 		return -ENOMEM;
-	dma = ib_dma_map_single(path->dev, buf, bufs->bytes, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(path->dev, dma)) {
+	ret = rtrs_dma_map(path->dev, buf, bufs->bytes, DMA_FROM_DEVICE, &dma);
+	if (ret) {
 		free_pages_exact(buf, bufs->bytes);
-		return -ENOMEM;
+		return ret;
 	}
 	sg_set_buf(sg, buf, bufs->bytes);
 	sg_dma_address(sg) = dma;
@@ -317,17 +318,16 @@ static int rtrs_clt_bounce_register_bufs(struct rtrs_clt_path *path, struct rtrs
  * written.
  *
  * Context: process, path mutex held.
- * Return: 0 or negative errno.
+ * Return: 0 or negative errno; -EAGAIN: the send queue is full for the moment, what is left is posted by the next call.
  */
 int rtrs_clt_bounce_register(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_bounce *bounce = &path->bounce;
-	u32 shared_posted = 0;
 	int ret;
 
 	ret = rtrs_clt_bounce_register_bufs(path, &bounce->own, &bounce->own_posted);
 	if (!ret)
-		ret = rtrs_clt_bounce_register_bufs(path, &bounce->shared, &shared_posted);
+		ret = rtrs_clt_bounce_register_bufs(path, &bounce->shared, &bounce->shared_posted);
 	if (!ret)
 		bounce->ready = bounce->shared.nr;
 	return ret;
@@ -457,6 +457,7 @@ void rtrs_clt_bounce_init(struct rtrs_clt_path *path)
 	INIT_WORK(&bounce->grow, rtrs_clt_bounce_grow_work);
 	bounce->grow_at = jiffies;
 	bounce->own_posted = 0;
+	bounce->shared_posted = 0;
 	bounce->own_fresh = false;
 	bounce->reg_cqe.done = rtrs_clt_bounce_registered;
 	init_completion(&bounce->registered);

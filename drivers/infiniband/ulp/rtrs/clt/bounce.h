@@ -54,6 +54,7 @@ struct rtrs_clt_bounce_taken {
  * @own: M for writers. one for each slot that the path has
  * @own_posted: M. how many of their regions have had their registration posted
  * @own_fresh: M. some of these may not be registered yet
+ * @shared_posted: M. the same of @shared, while the path connects
  * @shared: longer ones, or none, of which any slot takes a part; its @nr is G
  * @ready: A. how many of these are registered
  * @reached: G. how many there were when there were the most, of this connection or an earlier one
@@ -67,6 +68,7 @@ struct rtrs_clt_bounce_taken {
 struct rtrs_clt_bounce {
 	struct rtrs_clt_bounce_bufs own;
 	u32 own_posted;
+	u32 shared_posted;
 	bool own_fresh;
 	struct rtrs_clt_bounce_bufs shared;
 	u32 ready;

@@ -23,8 +23,10 @@
 #include "../proto/addr.h"
 #include "../proto/mp_policy.h"
 #include "../proto/path_fsm.h"
+#include "../proto/retry.h"
 #include "../proto/wire.h"
 #include "../verbs/conn.h"
+#include "../verbs/device.h"
 #include "../verbs/heartbeat.h"
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
@@ -84,6 +86,7 @@ struct rtrs_permit {
  * @seq: O. requests of the slot on the path since that was connected, this one included
  * @state: A. RTRS_REQ_* bits, 0 when idle
  * @conn: O. connection it was sent on
+ * @con: O. number of @conn, when the path is lost: @conn is gone then
  * @dir: O. READ or WRITE
  * @bounced: O. a READ through one of these bounce buffers: nothing mapped, nothing registered; else NULL
  * @bounce_nr: O. which of them
@@ -120,6 +123,7 @@ struct rtrs_clt_req {
 	u32 seq;
 	atomic_t state;
 	struct rtrs_clt_conn *conn;
+	u16 con;
 	u8 dir;
 	const struct rtrs_clt_bounce_bufs *bounced;
 	u16 bounce_nr;
@@ -242,6 +246,18 @@ struct rtrs_clt_link {
 };
 
 /**
+ * struct rtrs_clt_shortage - requests that a path could not send for want of memory or mappings (done.c)
+ * @since: A. jiffies of the first failure of those that came without a second between them
+ * @last: A. jiffies of the last one
+ * @tell_at: A. jiffies from which they are reported again
+ */
+struct rtrs_clt_shortage {
+	unsigned long since;
+	unsigned long last;
+	unsigned long tell_at;
+};
+
+/**
  * struct rtrs_clt_path - one way to the server
  *
  * @sess: I. the session
@@ -301,6 +317,7 @@ struct rtrs_clt_link {
  * @rbufs: C. the server's chunks; a slot's entry belongs to the owner of its request, or to M while it has none
  * @credits: what it has for its slots
  * @inflight: A. requests on the path
+ * @shortage: what it was short of lately
  * @hb: heartbeat
  * @beat_inflight: A. requests that were on the path when the last heartbeat went out
  * @beats: A. what heartbeats have told; written by the receiver of the service connection
@@ -373,6 +390,7 @@ struct rtrs_clt_path {
 	struct rtrs_rbuf *rbufs;
 	struct rtrs_clt_credits credits;
 	atomic_t inflight;
+	struct rtrs_clt_shortage shortage;
 	struct rtrs_hb hb;
 	int beat_inflight;
 	struct rtrs_mp_beats beats;
@@ -673,6 +691,7 @@ static inline bool rtrs_clt_req_sends_pages(const struct rtrs_clt_req *req)
 
 /* done.c */
 void rtrs_clt_send_done(struct ib_cq *cq, struct ib_wc *wc);
+int rtrs_clt_req_short(const struct rtrs_clt_req *req, enum rtrs_failure what, int error);
 void rtrs_clt_req_step(struct rtrs_clt_req *req, int step);
 void rtrs_clt_req_responded(struct rtrs_clt_req *req, int state);
 void rtrs_clt_req_sent(struct ib_cq *cq, struct ib_wc *wc);
@@ -692,7 +711,8 @@ int rtrs_clt_batch_add(struct rtrs_clt_batch *batch, struct rtrs_clt_req *req);
 void rtrs_clt_batch_post(struct rtrs_clt_batch *batch);
 
 /* io.c */
-void rtrs_clt_fail_over(struct rtrs_clt_path *path);
+bool rtrs_clt_detach(struct rtrs_clt_path *path);
+void rtrs_clt_fail_over(struct rtrs_clt_path *path, bool owed);
 
 /* recv.c */
 u32 rtrs_clt_recv_wrs(const struct rtrs_clt_path *path, bool service);

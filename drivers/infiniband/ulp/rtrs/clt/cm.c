@@ -12,7 +12,6 @@
 #include <linux/slab.h>
 
 #include "../proto/geometry.h"
-#include "../verbs/device.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -76,16 +75,13 @@ static int rtrs_clt_path_bind(struct rtrs_clt_path *path, struct rdma_cm_id *id)
 
 static int rtrs_clt_conn_alloc_rsps(struct rtrs_clt_conn *cc, u32 nr)
 {
-	struct ib_device *dev = cc->path->dev;
 	u32 i;
 
 	cc->rsps = kvcalloc(nr, sizeof(*cc->rsps), GFP_KERNEL);
 	cc->rsp_buf = fault_here(alloc_rsps) ? NULL : kcalloc(nr, sizeof(*cc->rsp_buf), GFP_KERNEL);
 	if (!cc->rsps || !cc->rsp_buf)
 		goto err_free;
-	cc->rsp_dma = ib_dma_map_single(dev, cc->rsp_buf, nr * sizeof(*cc->rsp_buf),
-					DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(dev, cc->rsp_dma))
+	if (rtrs_dma_map(cc->path->dev, cc->rsp_buf, nr * sizeof(*cc->rsp_buf), DMA_FROM_DEVICE, &cc->rsp_dma))
 		goto err_free;
 	for (i = 0; i < nr; i++)
 		cc->rsps[i].cqe.done = rtrs_clt_rsp_done;

@@ -6,9 +6,10 @@
  *  1. Its state is not CONNECTED; after a grace period nobody submits or polls.
  *  2. The heartbeat stops, all connections disconnect, all queues drain: no handler runs, and the server
  *     can no longer reach a page of ours.
- *  3. The server closes its end, if it can be told to, and requests without answer go to other paths, or
+ *  3. Requests that were answered complete.  The others are unmapped, and so is all else that is of the device.  What
+ *     the path needs no more goes to be destroyed beside it (link.c), so the device can go.
+ *  4. The server closes its end, if it can be told to.  Only after that requests without answer go to other paths, or
  *     fail.
- *  4. What the path needs no more goes to be destroyed beside it (link.c).
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
@@ -161,7 +162,7 @@ static void rtrs_clt_info_free(struct rtrs_clt_info *info)
 static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
 {
 	struct rtrs_clt_path *path = info->path;
-	u64 dma;
+	int ret;
 
 	info->req_cqe.done = rtrs_clt_info_req_done;
 	info->rsp_cqe.done = rtrs_clt_info_rsp_done;
@@ -171,15 +172,8 @@ static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
 	if (!info->req || !info->rsp)
 		return -ENOMEM;
 	rtrs_wire_put_info_req(info->req, path->sess->name);
-	dma = ib_dma_map_single(path->dev, info->req, sizeof(*info->req), DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(path->dev, dma))
-		return -ENOMEM;
-	info->req_dma = dma;
-	dma = ib_dma_map_single(path->dev, info->rsp, info->rsp_size, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(path->dev, dma))
-		return -ENOMEM;
-	info->rsp_dma = dma;
-	return 0;
+	ret = rtrs_dma_map(path->dev, info->req, sizeof(*info->req), DMA_TO_DEVICE, &info->req_dma);
+	return ret ?: rtrs_dma_map(path->dev, info->rsp, info->rsp_size, DMA_FROM_DEVICE, &info->rsp_dma);
 }
 
 static u32 rtrs_clt_recv_count(const struct rtrs_clt_conn *cc)
@@ -208,6 +202,40 @@ static int rtrs_clt_post_all_receives(struct rtrs_clt_path *path)
 	return 0;
 }
 
+/* Is the send queue full for the moment, and is it worth while to try again? */
+static bool rtrs_clt_info_again(struct rtrs_clt_path *path, int ret)
+{
+	if (rtrs_retry_of(ret) != RTRS_RETRY_LATER || !rtrs_clt_connecting(path))
+		return false;
+	usleep_range(500, 1000);
+	return true;
+}
+
+/* The queue works in order: registrations first, then what tells the server of them. */
+static int rtrs_clt_info_post(struct rtrs_clt_info *info)
+{
+	struct rtrs_clt_path *path = info->path;
+	struct rtrs_conn *conn = &path->conns[0].conn;
+	int ret;
+
+	do {
+		ret = rtrs_clt_bounce_register(path);
+	} while (rtrs_clt_info_again(path, ret));
+	if (ret)
+		return ret;
+	do {
+		ib_dma_sync_single_for_cpu(path->dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
+		ret = rtrs_clt_credits_put_table(path, info->req);
+	} while (rtrs_clt_info_again(path, ret));
+	if (ret)
+		return ret;
+	ib_dma_sync_single_for_device(path->dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
+	do {
+		ret = rtrs_conn_post_send_buf(conn, &info->req_cqe, info->req_dma, sizeof(*info->req));
+	} while (rtrs_clt_info_again(path, ret));
+	return ret;
+}
+
 static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 {
 	struct rtrs_clt_path *path = info->path;
@@ -221,15 +249,7 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	ret = rtrs_clt_post_all_receives(path);
 	if (ret)
 		return ret;
-	ret = rtrs_clt_bounce_register(path);
-	if (ret)
-		return ret;
-	ib_dma_sync_single_for_cpu(path->dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
-	ret = rtrs_clt_credits_put_table(path, info->req);
-	if (ret)
-		return ret;
-	ib_dma_sync_single_for_device(path->dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
-	ret = rtrs_conn_post_send_buf(conn, &info->req_cqe, info->req_dma, sizeof(*info->req));
+	ret = rtrs_clt_info_post(info);
 	if (ret)
 		return ret;
 	/* For both: the completion of the send may come after the answer, and needs this frame. */
@@ -432,6 +452,7 @@ static void rtrs_clt_path_quiesce(struct rtrs_clt_path *path)
 static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 {
 	u16 cid, nr = path->sess->nr_conns;
+	bool owed;
 
 	lockdep_assert_held(&path->mutex);
 	if (!path->link)
@@ -448,19 +469,20 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 			rdma_unlock_handler(id);
 	}
 	rtrs_clt_path_quiesce(path);
+	owed = path->reqs && rtrs_clt_detach(path);
+	rtrs_clt_credits_unmap(path);
+	rtrs_clt_credits_destroy_table(path);
+	rtrs_clt_bounce_destroy(path);
+	rtrs_clt_link_release(path);
+	/* From here on the device may go.  What follows waits for the server. */
 	if (path->reqs)
-		rtrs_clt_fail_over(path);
+		rtrs_clt_fail_over(path, owed);
 	rtrs_clt_fence_destroy(path);
 	if (path->counted_up) {
 		mutex_lock(&path->sess->ev_mutex);
 		rtrs_clt_path_count_up(path, false);
 		mutex_unlock(&path->sess->ev_mutex);
 	}
-
-	rtrs_clt_credits_unmap(path);
-	rtrs_clt_credits_destroy_table(path);
-	rtrs_clt_bounce_destroy(path);
-	rtrs_clt_link_release(path);
 	/* The others may have been waiting for it. */
 	rtrs_clt_slots_raise(path->sess);
 }

@@ -43,7 +43,6 @@ static int rtrs_clt_credits_equip_slot(struct rtrs_clt_path *path, u32 slot)
 {
 	struct rtrs_clt_mrs *mrs = &path->link->slot_mrs;
 	struct rtrs_clt_req *req = &path->reqs[slot];
-	u64 dma;
 	int ret;
 
 	if (!req->buf) {
@@ -53,10 +52,9 @@ static int rtrs_clt_credits_equip_slot(struct rtrs_clt_path *path, u32 slot)
 	if (!req->buf)
 		return -ENOMEM;
 	if (slot == path->nr_mapped) {
-		dma = ib_dma_map_single(path->dev, req->buf, req->buf_len, DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(path->dev, dma))
-			return -ENOMEM;
-		req->dma = dma;
+		ret = rtrs_dma_map(path->dev, req->buf, req->buf_len, DMA_TO_DEVICE, &req->dma);
+		if (ret)
+			return ret;
 		req->seq = 0;
 		path->nr_mapped++;
 	}
@@ -127,11 +125,13 @@ int rtrs_clt_credits_create_table(struct rtrs_clt_path *path)
 	table->desc = fault_here(alloc_table) ? NULL : alloc_pages_exact(RTRS_CLT_TABLE_BYTES, GFP_KERNEL | __GFP_ZERO);
 	if (!table->desc)
 		return -ENOMEM;
-	dma = ib_dma_map_single(path->dev, table->desc, RTRS_CLT_TABLE_BYTES, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(path->dev, dma)) {
+	table->copy = kmalloc(RTRS_CLT_TABLE_BYTES, GFP_KERNEL);
+	ret = table->copy ? rtrs_dma_map(path->dev, table->desc, RTRS_CLT_TABLE_BYTES, DMA_FROM_DEVICE, &dma) : -ENOMEM;
+	if (ret) {
+		kfree(table->copy);
 		free_pages_exact(table->desc, RTRS_CLT_TABLE_BYTES);
 		table->desc = NULL;
-		return -ENOMEM;
+		return ret;
 	}
 	sg_init_one(&table->sg, table->desc, RTRS_CLT_TABLE_BYTES);
 	sg_dma_address(&table->sg) = dma;
@@ -152,6 +152,7 @@ void rtrs_clt_credits_destroy_table(struct rtrs_clt_path *path)
 	if (!table->desc)
 		return;
 	ib_dma_unmap_single(path->dev, sg_dma_address(&table->sg), RTRS_CLT_TABLE_BYTES, DMA_FROM_DEVICE);
+	kfree(table->copy);
 	free_pages_exact(table->desc, RTRS_CLT_TABLE_BYTES);
 	table->desc = NULL;
 }
@@ -227,19 +228,15 @@ int rtrs_clt_credits_told(struct rtrs_clt_path *path, u32 nr)
 
 static int rtrs_clt_credits_read_table(struct rtrs_clt_path *path, u32 nr)
 {
+	struct rtrs_clt_table *table = &path->credits.table;
 	u32 was = path->credits.chunks;
-	struct rtrs_sg_desc *desc;
 	int ret;
 
-	ib_dma_sync_single_for_cpu(path->dev, sg_dma_address(&path->credits.table.sg), RTRS_CLT_TABLE_BYTES, DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(path->dev, sg_dma_address(&table->sg), RTRS_CLT_TABLE_BYTES, DMA_FROM_DEVICE);
 	/* A copy: the server may write it at any time. */
-	desc = kmemdup(path->credits.table.desc, RTRS_CLT_TABLE_BYTES, GFP_KERNEL);
-	ib_dma_sync_single_for_device(path->dev, sg_dma_address(&path->credits.table.sg), RTRS_CLT_TABLE_BYTES,
-				      DMA_FROM_DEVICE);
-	if (!desc)
-		return -ENOMEM;
-	ret = rtrs_wire_get_chunks(desc, RTRS_CHUNK_TABLE_DESCS, nr - was, path->chunk_size, path->rbufs + was);
-	kfree(desc);
+	memcpy(table->copy, table->desc, RTRS_CLT_TABLE_BYTES);
+	ib_dma_sync_single_for_device(path->dev, sg_dma_address(&table->sg), RTRS_CLT_TABLE_BYTES, DMA_FROM_DEVICE);
+	ret = rtrs_wire_get_chunks(table->copy, RTRS_CHUNK_TABLE_DESCS, nr - was, path->chunk_size, path->rbufs + was);
 	if (!ret)
 		path->credits.chunks = nr;
 	return ret;

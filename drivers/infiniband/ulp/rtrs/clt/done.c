@@ -19,6 +19,10 @@
 #include "clt.h"
 #include "fault.h"
 
+/* Requests that wait for memory or mappings for so long are reported, and again after so long. */
+#define RTRS_CLT_SHORTAGE_WARN	(5 * HZ)
+#define RTRS_CLT_SHORTAGE_AGAIN	(60 * HZ)
+
 /**
  * rtrs_clt_req_unmap() - give back what a request has of its path's memory and device
  * @req: the request, its owner's
@@ -102,6 +106,50 @@ static void rtrs_clt_req_done(struct rtrs_clt_req *req)
 		}
 	}
 	rtrs_clt_req_finish(req, req->error);
+}
+
+static const char *rtrs_clt_shortage_words(enum rtrs_failure what)
+{
+	switch (what) {
+	case RTRS_FAILURE_DMA_MAP:
+		return "DMA mappings, the IOMMU or swiotlb is full";
+	case RTRS_FAILURE_MR_MAP:
+		return "memory for a registration";
+	default:
+		return "memory for a message";
+	}
+}
+
+/**
+ * rtrs_clt_req_short() - a path is short of something that a request needs
+ * @req: the request, not posted
+ * @what: the failure
+ * @error: its cause's errno, or 0
+ *
+ * Failures that pass are not reported.  If they go on, without a second between two of them, that is, once a minute:
+ * what waits may wait for something that never comes.  Several may note theirs at once, so a message may come twice.
+ *
+ * Context: any; its submitter.
+ * Return: as rtrs_retry_error().
+ */
+int rtrs_clt_req_short(const struct rtrs_clt_req *req, enum rtrs_failure what, int error)
+{
+	struct rtrs_clt_shortage *shortage = &req->path->shortage;
+	int ret = rtrs_retry_error(what, error);
+	unsigned long now = jiffies;
+
+	if (rtrs_retry_of(ret) != RTRS_RETRY_LATER)
+		return ret;
+	if (time_after(now, READ_ONCE(shortage->last) + HZ))
+		WRITE_ONCE(shortage->since, now);
+	WRITE_ONCE(shortage->last, now);
+	if (time_before(now, READ_ONCE(shortage->since) + RTRS_CLT_SHORTAGE_WARN) ||
+	    time_before(now, READ_ONCE(shortage->tell_at)))
+		return ret;
+	WRITE_ONCE(shortage->tell_at, now + RTRS_CLT_SHORTAGE_AGAIN);
+	rtrs_clt_path_err(req->path, "requests wait for %s: for %u s now\n", rtrs_clt_shortage_words(what),
+			  jiffies_to_msecs(now - READ_ONCE(shortage->since)) / 1000);
+	return ret;
 }
 
 /**

@@ -57,9 +57,9 @@ struct rtrs_clt_io {
 static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtrs_clt_io *io, size_t msg_len)
 {
 	if (msg_len > path->max_hdr_size || io->data_len > path->chunk_size - msg_len)
-		return -EMSGSIZE;
+		return rtrs_retry_error(RTRS_FAILURE_CHUNK_LIMIT, 0);
 	if (io->data_len && !io->sg_cnt)
-		return -EINVAL;
+		return rtrs_retry_error(RTRS_FAILURE_SG_LIST, 0);
 	return 0;
 }
 
@@ -70,17 +70,15 @@ static int rtrs_clt_check_len(const struct rtrs_clt_path *path, const struct rtr
  */
 static noinline int rtrs_clt_req_grow(struct rtrs_clt_req *req)
 {
-	struct ib_device *dev = req->path->dev;
 	void *buf;
 	u64 dma;
 
 	buf = fault_here(alloc_msg) ? NULL : kmalloc(RTRS_CLT_MAX_HDR_BYTES, GFP_NOWAIT | __GFP_NOWARN);
 	if (!buf)
-		return -EAGAIN;
-	dma = ib_dma_map_single(dev, buf, RTRS_CLT_MAX_HDR_BYTES, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(dev, dma)) {
+		return rtrs_clt_req_short(req, RTRS_FAILURE_MEMORY, 0);
+	if (rtrs_dma_map(req->path->dev, buf, RTRS_CLT_MAX_HDR_BYTES, DMA_TO_DEVICE, &dma)) {
 		kfree(buf);
-		return -EAGAIN;
+		return rtrs_clt_req_short(req, RTRS_FAILURE_DMA_MAP, 0);
 	}
 	req->old_buf = req->buf;
 	req->old_dma = req->dma;
@@ -90,14 +88,31 @@ static noinline int rtrs_clt_req_grow(struct rtrs_clt_req *req)
 	return 0;
 }
 
+/* Is there no mapping for the moment, or is an element longer than this device can ever map? */
+static noinline int rtrs_clt_map_failed(const struct rtrs_clt_req *req)
+{
+	struct ib_device *dev = req->path->dev;
+	size_t most = ib_uses_virt_dma(dev) ? SIZE_MAX : dma_max_mapping_size(dev->dma_device);
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(req->sg, sg, req->sg_cnt, i) {
+		if (sg->length <= most)
+			continue;
+		rtrs_clt_path_err_rl(req->path, "%u bytes of memory in one piece, the device can map %zu\n", sg->length,
+				     most);
+		return rtrs_retry_error(RTRS_FAILURE_DMA_LIMIT, 0);
+	}
+	return rtrs_clt_req_short(req, RTRS_FAILURE_DMA_MAP, 0);
+}
+
 static int rtrs_clt_map_data(struct rtrs_clt_req *req)
 {
 	if (!req->data_len || req->bounced)
 		return 0;
-	if (fault_here(dma_map))
-		return -EINVAL;
-	req->nents = ib_dma_map_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
-	return req->nents ? 0 : -EINVAL;
+	if (!fault_here(dma_map))
+		req->nents = ib_dma_map_sg(req->path->dev, req->sg, req->sg_cnt, rtrs_clt_dma_dir(req));
+	return likely(req->nents) ? 0 : rtrs_clt_map_failed(req);
 }
 
 static __always_inline void rtrs_clt_req_choose_bounce(struct rtrs_clt_req *req)
@@ -183,7 +198,7 @@ static __always_inline int rtrs_clt_send_on(struct rtrs_clt_path *path, const st
 	if (unlikely(ret))
 		return ret;
 	if (WARN_ON_ONCE(atomic_cmpxchg_acquire(&req->state, 0, RTRS_REQ_BUSY)))
-		return -EBUSY;	/* the ULP used one permit for two requests */
+		return rtrs_retry_error(RTRS_FAILURE_SLOT_BUSY, 0);
 	if (unlikely(msg_len > req->buf_len)) {
 		ret = rtrs_clt_req_grow(req);
 		if (ret)
@@ -220,7 +235,7 @@ err_unmap:
 	rtrs_clt_mp_answered(req, false);
 	atomic_dec(&path->inflight);
 	rtrs_clt_req_unmap(req);
-	if (ret != -EAGAIN && ret != -EMSGSIZE && ret != -EINVAL) {
+	if (rtrs_retry_of(ret) == RTRS_RETRY_PATH_LOST) {
 		/* As any request on a path that is lost. */
 		rtrs_clt_path_error(path, ret);
 		ret = -ECONNABORTED;
@@ -231,7 +246,7 @@ err_idle:
 }
 
 /*
- * Send on the path the policy likes best, on the next one if that fails.  Inline for the sake of each
+ * Send on the path the policy likes best, on the next one if that fails (proto/retry.c).  Inline for the sake of each
  * request's submitter, who has just put @io together.
  */
 static __always_inline int rtrs_clt_send(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *io)
@@ -239,42 +254,29 @@ static __always_inline int rtrs_clt_send(struct rtrs_clt_sess *sess, const struc
 	DECLARE_BITMAP(tried, RTRS_MAX_PATHS) = {};
 	struct rtrs_clt_path *path;
 	struct rtrs_clt_paths *paths;
-	int ret = -ECONNABORTED;
+	int ret = -ECONNABORTED, error = 0;
 
 	rcu_read_lock();
 	paths = rcu_dereference(sess->paths);
 	while (paths && (path = rtrs_clt_mp_next(sess, paths, io->con, tried))) {
 		ret = rtrs_clt_send_on(path, io);
-		/* Wrong on one path is wrong on all, but for its length: chunks may be of different sizes. */
-		if (!ret || ret == -EINVAL || ret == -EBUSY)
+		if (likely(!ret))
+			break;
+		ret = error = rtrs_retry_merge(error, ret);
+		if (rtrs_retry_of(ret) == RTRS_RETRY_NEVER)
 			break;
 	}
 	rcu_read_unlock();
 	return ret;
 }
 
-/*
- * Send what another path has lost.  A send queue that is full gets room, or its path is lost too.
- * Return: 0 or why no path takes it.
- */
-static int rtrs_clt_send_again(struct rtrs_clt_sess *sess, const struct rtrs_clt_io *io)
-{
-	int ret = -ECONNABORTED;
-
-	while (!READ_ONCE(sess->closing)) {
-		ret = rtrs_clt_send(sess, io);
-		if (ret != -EAGAIN)
-			break;
-		usleep_range(500, 1000);
-	}
-	return ret;
-}
-
 /* Its path is lost, and no other takes it. */
 static void rtrs_clt_req_fail(struct rtrs_clt_req *req)
 {
-	struct rtrs_clt_path *path = req->path;
 	enum rtrs_clt_io_error cause = RTRS_CLT_IO_ERROR_NO_PATH;
+	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
+	struct rtrs_clt_path *path = req->path;
+	void *priv = req->priv;
 
 	if (path->loss == RTRS_CLT_LOSS_ON_REQUEST || READ_ONCE(path->sess->closing))
 		cause = RTRS_CLT_IO_ERROR_ABORTED;
@@ -282,18 +284,19 @@ static void rtrs_clt_req_fail(struct rtrs_clt_req *req)
 		cause = RTRS_CLT_IO_ERROR_TIMEOUT;
 	rtrs_clt_count_io_error(path, cause);
 	rtrs_clt_lat_done(req, false);
-	trace_rtrs_clt_req_done(RTRS_CLT_REQ_IDS(req), -ECONNABORTED);
+	trace_rtrs_clt_req_done(path->sess->name, path->name, req->con, req->slot, req->seq, -ECONNABORTED);
+	atomic_set_release(&req->state, 0);
+	conf_fn(priv, -ECONNABORTED);
 }
 
-/* Move one request that the lost path owed an answer to another path, or fail it; true if it moved. */
-static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
+/* Send what a lost path owed over another one.  Return: as rtrs_clt_send(). */
+static int rtrs_clt_req_resend(const struct rtrs_clt_req *req)
 {
-	struct rtrs_clt_sess *sess = req->path->sess;
 	struct kvec vec = { .iov_base = req->buf, .iov_len = req->usr_len };
 	struct rtrs_clt_io io = {
 		.dir = req->dir,
 		.slot = req->slot,
-		.con = req->conn->conn.cid,
+		.con = req->con,
 		.conf_fn = req->conf_fn,
 		.priv = req->priv,
 		.vec = &vec,
@@ -306,14 +309,7 @@ static bool rtrs_clt_req_fail_over(struct rtrs_clt_req *req, bool send)
 		.start_ns = req->start_ns,
 	};
 
-	rtrs_clt_req_unmap(req);
-	rtrs_clt_count_done(req, false);
-	atomic_set_release(&req->state, 0);
-	if (send && !rtrs_clt_send_again(sess, &io))
-		return true;
-	rtrs_clt_req_fail(req);
-	io.conf_fn(io.priv, -ECONNABORTED);
-	return false;
+	return rtrs_clt_send(req->path->sess, &io);
 }
 
 static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned int moved,
@@ -332,66 +328,112 @@ static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned in
 	rtrs_nl_tell(&news);
 }
 
-/* Move what the lost path owes, or fail it. */
-static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
+/**
+ * struct rtrs_clt_moves - what became of the requests that a path owed
+ * @moved: requests that another path has
+ * @failed: requests that failed
+ * @oldest_ns: when the oldest of @moved was submitted
+ */
+struct rtrs_clt_moves {
+	unsigned int moved;
+	unsigned int failed;
+	u64 oldest_ns;
+};
+
+/*
+ * Try each request that the path still owes.  @send: other paths may take them, else they fail.
+ * Return: has one to wait, for room in a send queue, memory or a mapping?
+ */
+static bool rtrs_clt_move_owed(struct rtrs_clt_path *path, bool send, struct rtrs_clt_moves *moves)
 {
-	unsigned int gap_ms, moved = 0, failed = 0;
-	u64 start_ns, oldest_ns = rtrs_lat_now();
 	struct rtrs_clt_req *req;
+	bool waits = false;
+	u64 start_ns;
 	u32 slot;
+	int ret;
 
 	for (slot = 0; slot < path->sess->queue_depth; slot++) {
 		req = &path->reqs[slot];
 		if (!atomic_read_acquire(&req->state))
 			continue;
 		start_ns = req->start_ns;
-		if (!rtrs_clt_req_fail_over(req, send)) {
-			failed++;
-			continue;
+		ret = send ? rtrs_clt_req_resend(req) : -ECONNABORTED;
+		if (!ret) {
+			/* The ULP may have its slot again by now, but cannot use it on this path, which is not connected. */
+			atomic_set_release(&req->state, 0);
+			moves->moved++;
+			moves->oldest_ns = min(moves->oldest_ns, start_ns);
+		} else if (rtrs_retry_of(ret) == RTRS_RETRY_LATER && !READ_ONCE(path->sess->closing)) {
+			waits = true;
+		} else {
+			rtrs_clt_req_fail(req);
+			moves->failed++;
 		}
-		moved++;
-		oldest_ns = min(oldest_ns, start_ns);
 	}
-	gap_ms = rtrs_clt_elapsed_ms(oldest_ns);
-	if (moved)
-		rtrs_clt_count_failover(path, gap_ms);
-	trace_rtrs_clt_failover(path->name, moved, failed, gap_ms);
-	rtrs_clt_tell_failover(path, moved, failed, gap_ms);
+	return waits;
 }
 
-/* Complete what was answered.  Return: is there anything else? */
-static bool rtrs_clt_finish_answered(struct rtrs_clt_path *path)
+/* Move what the lost path owes, or fail it.  One that no path can take yet does not keep the others from moving. */
+static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
+{
+	struct rtrs_clt_moves moves = { .oldest_ns = rtrs_lat_now() };
+	unsigned int gap_ms;
+
+	while (rtrs_clt_move_owed(path, send, &moves))
+		usleep_range(500, 1000);
+	gap_ms = rtrs_clt_elapsed_ms(moves.oldest_ns);
+	if (moves.moved)
+		rtrs_clt_count_failover(path, gap_ms);
+	trace_rtrs_clt_failover(path->name, moves.moved, moves.failed, gap_ms);
+	rtrs_clt_tell_failover(path, moves.moved, moves.failed, gap_ms);
+}
+
+/**
+ * rtrs_clt_detach() - part what a lost path left unanswered from the path's device
+ * @path: not CONNECTED for a grace period, its queues drained: nobody else owns its requests
+ *
+ * Requests that were answered already are completed with their result.  The others keep their pages, which the server can
+ * no longer reach, and their message, both unmapped.  Regions stay marked valid for nobody: they go with the link.
+ *
+ * Context: process, path mutex held.
+ * Return: true if there are others; rtrs_clt_fail_over() has to know.
+ */
+bool rtrs_clt_detach(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_req *req;
 	bool owed = false;
 	u32 slot;
 	int state;
 
+	lockdep_assert_held(&path->mutex);
 	for (slot = 0; slot < path->sess->queue_depth; slot++) {
 		req = &path->reqs[slot];
 		state = atomic_read_acquire(&req->state);
-		if ((state & RTRS_REQ_POSTED) && (state & RTRS_REQ_RESPONDED))
+		if ((state & RTRS_REQ_POSTED) && (state & RTRS_REQ_RESPONDED)) {
 			rtrs_clt_req_finish(req, req->error);
-		else if (state)
+		} else if (state) {
+			rtrs_clt_req_unmap(req);
+			rtrs_clt_count_done(req, false);
+			req->con = req->conn->conn.cid;
 			owed = true;
+		}
 	}
 	return owed;
 }
 
 /**
  * rtrs_clt_fail_over() - send what a lost path left unanswered over other paths
- * @path: not CONNECTED for a grace period, its queues drained: nobody else owns its requests
+ * @path: the path, after rtrs_clt_detach(); its device may be gone
+ * @owed: what that returned
  *
- * Requests that were answered already are completed with their result.  For the others the server
- * first closes the path, if it can be told to.  Regions stay marked valid for nobody: they are freed
- * next.
+ * First the server closes the path, if it can be told to.
  *
- * Context: process, path mutex held.
+ * Context: process, path mutex held.  Waits for the server, and for resources that other paths are short of.
  */
-void rtrs_clt_fail_over(struct rtrs_clt_path *path)
+void rtrs_clt_fail_over(struct rtrs_clt_path *path, bool owed)
 {
 	lockdep_assert_held(&path->mutex);
-	if (rtrs_clt_finish_answered(path))
+	if (owed)
 		rtrs_clt_fail_over_owed(path, rtrs_clt_fence(path));
 	else
 		rtrs_clt_fence_tell(path);
@@ -435,8 +477,9 @@ static __always_inline int rtrs_clt_submit(struct rtrs_clt_sess *sess, struct rt
  *
  * Context: any.
  * Return: 0: the callback is called exactly once.  Else it is not called: -ECONNABORTED no connected
- * path, or the device has just broken the last one, -EMSGSIZE too large for a slot, -EINVAL list does not
- * cover @len or cannot be mapped, -EAGAIN send queue full, or no memory for a long message, for the moment.
+ * path, or the device has just broken the last one, -EMSGSIZE too large for a slot, or for the device to map, -EINVAL list
+ * does not cover @len or cannot be registered, -EAGAIN for the moment: send queue full, or no memory or DMA mapping; nobody
+ * tells when there is.
  */
 int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_clt_sess *sess,
 		     struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,

@@ -291,6 +291,9 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 	init_waitqueue_head(&path->state_wq);
 	rtrs_clt_recovery_init(&path->recovery);
 	INIT_DELAYED_WORK(&path->dwork, work);
+	path->shortage.since = jiffies;
+	path->shortage.last = jiffies;
+	path->shortage.tell_at = jiffies;
 	path->_state = RTRS_CLT_PATH_CONNECTING;
 	return path;
 

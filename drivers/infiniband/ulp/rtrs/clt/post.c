@@ -45,7 +45,7 @@ static int rtrs_clt_gather(struct rtrs_clt_req *req, struct ib_sge *sge)
 		left -= sge[nr].length;
 		nr++;
 	}
-	return left ? -EINVAL : nr;
+	return unlikely(left) ? rtrs_retry_error(RTRS_FAILURE_SG_LIST, 0) : nr;
 }
 
 /* Is it longer than what fits a region of this path, whichever pages it has?  Another path's may be longer. */
@@ -54,6 +54,13 @@ static bool rtrs_clt_exceeds_region(const struct rtrs_clt_req *req)
 	u32 pages = req->path->mr_pages;
 
 	return req->nents >= pages || req->data_len > (size_t)(pages - 1) * SZ_4K;
+}
+
+static noinline int rtrs_clt_mr_map_failed(const struct rtrs_clt_req *req, int error)
+{
+	if (error == -EINVAL && rtrs_clt_exceeds_region(req))
+		return rtrs_retry_error(RTRS_FAILURE_MR_LIMIT, 0);
+	return rtrs_clt_req_short(req, RTRS_FAILURE_MR_MAP, error);
 }
 
 /* Register the pages; LOCAL_INV of a previous, local-only mapping goes in front. */
@@ -68,14 +75,12 @@ static int rtrs_clt_register(struct rtrs_clt_req *req, struct rtrs_clt_chain *ch
 		inv = rtrs_mr_inv_wr(req->mr, cqe);
 	}
 	ret = rtrs_mr_map(req->mr, req->sg, req->nents, access, cqe);
-	if (unlikely(ret == -EINVAL) && rtrs_clt_exceeds_region(req))
-		ret = -EMSGSIZE;
-	if (likely(!ret) && unlikely(req->mr->mr->length < req->data_len)) {
-		rtrs_mr_unmap(req->mr, inv);
-		ret = -EINVAL;
-	}
 	if (unlikely(ret))
-		return ret;
+		return rtrs_clt_mr_map_failed(req, ret);
+	if (unlikely(req->mr->mr->length < req->data_len)) {
+		rtrs_mr_unmap(req->mr, inv);
+		return rtrs_retry_error(RTRS_FAILURE_SG_LIST, 0);
+	}
 
 	trace_rtrs_clt_mr_register(RTRS_CLT_REQ_IDS(req), req->mr->mr->rkey);
 	req->mr->reg_wr.wr.next = chain->first;
@@ -156,8 +161,9 @@ static int rtrs_clt_build(struct rtrs_clt_req *req, struct rtrs_clt_chain *chain
  * @req: the request, BUSY, with its data mapped
  *
  * Context: any; its submitter.
- * Return: 0; or nothing was posted: -EAGAIN send queue full, -EMSGSIZE more pages than this path can register,
- * -EINVAL pages that cannot be registered, or an error of the device, after which the path can only be closed.
+ * Return: 0; or nothing was posted, and rtrs_retry_of() says what becomes of the request: -EAGAIN send queue full, or no
+ * memory for a region, -EMSGSIZE more pages than this path can register, -EINVAL pages that cannot be registered, or an
+ * error of the device, after which the path can only be closed.
  */
 int rtrs_clt_post_request(struct rtrs_clt_req *req)
 {
@@ -203,6 +209,5 @@ int rtrs_clt_post_request(struct rtrs_clt_req *req)
 		ret = rtrs_conn_post(&req->conn->conn, chain.first, &chain.wr.wr, chain.nr, sends_pages);
 	if (unlikely(ret) && chain.nr > 1)
 		rtrs_mr_unmap(req->mr, chain.first->opcode == IB_WR_LOCAL_INV);
-	/* Of the device's, not of the pages'. */
-	return unlikely(ret == -EINVAL) ? -EIO : ret;
+	return ret;
 }

@@ -51,10 +51,12 @@ struct rtrs_clt_slots {
 /**
  * struct rtrs_clt_table - where a server writes descriptors of chunks to
  * @desc: RTRS_CHUNK_TABLE_DESCS descriptors, NULL if there is no table
- * @sg: the same, mapped
+ * @copy: room for a copy of them
+ * @sg: @desc, mapped
  */
 struct rtrs_clt_table {
 	struct rtrs_sg_desc *desc;
+	struct rtrs_sg_desc *copy;
 	struct scatterlist sg;
 };
 

@@ -411,15 +411,16 @@ static int rtrs_srv_chunks_create_table(struct rtrs_srv_path *path)
 {
 	struct rtrs_srv_chunks *chunks = &path->chunks;
 	size_t bytes = RTRS_CHUNK_TABLE_DESCS * sizeof(*chunks->table);
+	int ret;
 
 	chunks->table = fault_here(alloc_table) ? NULL : kzalloc(bytes, GFP_KERNEL);
 	if (!chunks->table)
 		return -ENOMEM;
-	chunks->table_dma = ib_dma_map_single(path->dev, chunks->table, bytes, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(path->dev, chunks->table_dma)) {
+	ret = rtrs_dma_map(path->dev, chunks->table, bytes, DMA_TO_DEVICE, &chunks->table_dma);
+	if (ret) {
 		kfree(chunks->table);
 		chunks->table = NULL;
-		return -ENOMEM;
+		return ret;
 	}
 	rtrs_wire_get_info_table(path->info.req, &chunks->table_addr, &chunks->table_rkey);
 	return 0;

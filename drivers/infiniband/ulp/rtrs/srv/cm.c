@@ -20,7 +20,6 @@
 #include <rdma/ib_cm.h>
 
 #include "../proto/geometry.h"
-#include "../verbs/device.h"
 #include "fault.h"
 #include "rtrs-srv.h"
 

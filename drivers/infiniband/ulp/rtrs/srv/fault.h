@@ -16,6 +16,7 @@
 	X(alloc_pdus)	\
 	X(alloc_rsps)	\
 	X(alloc_usr_page)	\
+	X(alloc_copy)	\
 	X(alloc_info)	\
 	X(listen_delayed)	\
 	X(cm_reject)	\

@@ -47,6 +47,7 @@ static int rtrs_srv_info_build_rsp(struct rtrs_srv_path *path)
 	const struct rtrs_srv_bufs *bufs = &path->bufs;
 	struct rtrs_srv_info *info = &path->info;
 	u32 i;
+	int ret;
 
 	info->rsp_len = rtrs_wire_info_rsp_size(bufs->nr_mrs);
 	info->rsp = fault_here(alloc_info) ? NULL :
@@ -60,13 +61,12 @@ static int rtrs_srv_info_build_rsp(struct rtrs_srv_path *path)
 		rtrs_wire_put_desc(&info->rsp->desc[i], mr->iova, mr->rkey,
 				   bufs->chunks_per_mr * bufs->chunk_size);
 	}
-	info->rsp_dma = ib_dma_map_single(path->dev, info->rsp, info->rsp_len, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(path->dev, info->rsp_dma)) {
+	ret = rtrs_dma_map(path->dev, info->rsp, info->rsp_len, DMA_TO_DEVICE, &info->rsp_dma);
+	if (ret) {
 		kfree(info->rsp);
 		info->rsp = NULL;
-		return -ENOMEM;
 	}
-	return 0;
+	return ret;
 }
 
 static void rtrs_srv_info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -230,6 +230,7 @@ int rtrs_srv_info_init(struct rtrs_srv_path *path)
 {
 	struct rtrs_srv_info *info = &path->info;
 	struct rtrs_msg_info_req *req;
+	int ret;
 
 	INIT_WORK(&info->work, rtrs_srv_info_work);
 	info->req_cqe.done = rtrs_srv_info_req_done;
@@ -238,13 +239,12 @@ int rtrs_srv_info_init(struct rtrs_srv_path *path)
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
 		return -ENOMEM;
-	info->req_dma = ib_dma_map_single(path->dev, req, sizeof(*req), DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(path->dev, info->req_dma)) {
+	ret = rtrs_dma_map(path->dev, req, sizeof(*req), DMA_FROM_DEVICE, &info->req_dma);
+	if (ret)
 		kfree(req);
-		return -ENOMEM;
-	}
-	info->req = req;
-	return 0;
+	else
+		info->req = req;
+	return ret;
 }
 
 /**

@@ -466,19 +466,17 @@ static void rtrs_srv_req_set_rsp(struct rtrs_srv_req *req)
 static int rtrs_srv_io_create_rsps(struct rtrs_srv_path *path)
 {
 	size_t len = path->geo->queue_depth * sizeof(*path->rsps);
-	u64 dma;
+	int ret;
 
 	path->rsps = fault_here(alloc_rsps) ? NULL : kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
 	if (!path->rsps)
 		return -ENOMEM;
-	dma = ib_dma_map_single(path->dev, path->rsps, len, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(path->dev, dma)) {
+	ret = rtrs_dma_map(path->dev, path->rsps, len, DMA_TO_DEVICE, &path->rsps_dma);
+	if (ret) {
 		kfree(path->rsps);
 		path->rsps = NULL;
-		return -ENOMEM;
 	}
-	path->rsps_dma = dma;
-	return 0;
+	return ret;
 }
 
 /**

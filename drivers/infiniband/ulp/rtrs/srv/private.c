@@ -39,7 +39,7 @@ bool rtrs_srv_req_grow_copy(struct rtrs_srv_req *req, u32 len)
 	size = max_t(u32, RTRS_SRV_COPY_BYTES, roundup_pow_of_two(len));
 	if (!rtrs_srv_limits_take_copy(req->path->peer, size))
 		return false;
-	copy = alloc_pages_exact(size, GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
+	copy = fault_here(alloc_copy) ? NULL : alloc_pages_exact(size, GFP_NOIO | __GFP_NOWARN | __GFP_NORETRY);
 	if (!copy) {
 		rtrs_srv_limits_give_copy(req->path->peer, size);
 		return false;

@@ -25,6 +25,7 @@
 #include "../proto/path_fsm.h"
 #include "../proto/wire.h"
 #include "../verbs/conn.h"
+#include "../verbs/device.h"
 #include "../verbs/heartbeat.h"
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"

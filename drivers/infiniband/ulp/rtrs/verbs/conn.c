@@ -18,6 +18,7 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 
+#include "../proto/retry.h"
 #include "conn.h"
 #include "fault.h"
 
@@ -272,7 +273,7 @@ static __always_inline int rtrs_conn_post_in_room(struct rtrs_conn *conn, struct
 		last->send_flags |= IB_SEND_SIGNALED;
 	ret = fault_here(post_send) ? -EIO : ib_post_send(conn->qp, first, NULL);
 	if (unlikely(ret))
-		return ret;
+		return rtrs_retry_error(RTRS_FAILURE_POST, ret);
 	conn->sq_free -= nr;
 	conn->sq_unsignaled += nr;
 	if (signal) {
@@ -291,7 +292,7 @@ static __always_inline int rtrs_conn_post_locked(struct rtrs_conn *conn, struct 
 						 struct ib_send_wr *last, u32 nr, bool signal)
 {
 	if (!rtrs_conn_has_room(conn, nr))
-		return -EAGAIN;
+		return rtrs_retry_error(RTRS_FAILURE_SEND_QUEUE, 0);
 	return rtrs_conn_post_in_room(conn, first, last, nr, signal);
 }
 
@@ -307,8 +308,8 @@ static __always_inline int rtrs_conn_post_locked(struct rtrs_conn *conn, struct 
  * rtrs_conn_send_completed() when it completes with success.
  *
  * Context: any.
- * Return: 0; -EAGAIN if the send queue is full, nothing was posted; else an error of ib_post_send(),
- * after which the connection can only be closed.
+ * Return: 0; -EAGAIN if the send queue is full, nothing was posted; else an error of ib_post_send() as
+ * rtrs_retry_error() gives it, after which the connection can only be closed.
  */
 int rtrs_conn_post(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
 		   u32 nr, bool signal)
@@ -340,8 +341,8 @@ EXPORT_SYMBOL_GPL(rtrs_conn_post);
 int rtrs_conn_post_and_reserve(struct rtrs_conn *conn, struct ib_send_wr *first, struct ib_send_wr *last,
 			       u32 nr, bool signal)
 {
+	int ret = rtrs_retry_error(RTRS_FAILURE_SEND_QUEUE, 0);
 	unsigned long flags;
-	int ret = -EAGAIN;
 
 	spin_lock_irqsave(&conn->sq_lock, flags);
 	if (rtrs_conn_has_room(conn, nr + 1)) {
@@ -374,7 +375,7 @@ int rtrs_conn_reserve(struct rtrs_conn *conn)
 	if (rtrs_conn_has_room(conn, 1))
 		rtrs_conn_reserve_locked(conn);
 	else
-		ret = -EAGAIN;
+		ret = rtrs_retry_error(RTRS_FAILURE_SEND_QUEUE, 0);
 	spin_unlock_irqrestore(&conn->sq_lock, flags);
 	return ret;
 }
@@ -549,7 +550,7 @@ int rtrs_conn_post_recv_empty(struct rtrs_conn *conn, u32 nr)
 		first = &conn->recv_wr[RTRS_RECV_BATCH - batch];
 		ret = fault_here(post_recv) ? -ENOMEM : ib_post_recv(conn->qp, first, NULL);
 		if (ret)
-			return ret;
+			return rtrs_retry_error(RTRS_FAILURE_POST, ret);
 		nr -= batch;
 	}
 	return 0;
@@ -578,8 +579,10 @@ int rtrs_conn_post_recv_buf(struct rtrs_conn *conn, struct ib_cqe *cqe, u64 dma,
 		.sg_list = &sge,
 		.num_sge = 1,
 	};
+	int ret;
 
-	return fault_here(post_recv) ? -ENOMEM : ib_post_recv(conn->qp, &wr, NULL);
+	ret = fault_here(post_recv) ? -ENOMEM : ib_post_recv(conn->qp, &wr, NULL);
+	return unlikely(ret) ? rtrs_retry_error(RTRS_FAILURE_POST, ret) : 0;
 }
 EXPORT_SYMBOL_GPL(rtrs_conn_post_recv_buf);
 

@@ -42,3 +42,28 @@ int rtrs_device_check(struct ib_device *dev, u32 port)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rtrs_device_check);
+
+/**
+ * rtrs_dma_map() - map a buffer of ours for a device
+ * @dev: the device
+ * @buf: the buffer
+ * @len: its bytes
+ * @dir: who writes it
+ * @dma: result, not changed on failure
+ *
+ * Context: any.
+ * Return: 0 or -ENOMEM.
+ */
+int rtrs_dma_map(struct ib_device *dev, void *buf, size_t len, enum dma_data_direction dir, u64 *dma)
+{
+	u64 addr;
+
+	if (fault_here(dma_map_single))
+		return -ENOMEM;
+	addr = ib_dma_map_single(dev, buf, len, dir);
+	if (ib_dma_mapping_error(dev, addr))
+		return -ENOMEM;
+	*dma = addr;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(rtrs_dma_map);

@@ -6,5 +6,6 @@
 #include <rdma/ib_verbs.h>
 
 int rtrs_device_check(struct ib_device *dev, u32 port);
+int rtrs_dma_map(struct ib_device *dev, void *buf, size_t len, enum dma_data_direction dir, u64 *dma);
 
 #endif /* _RTRS_DEVICE_H */

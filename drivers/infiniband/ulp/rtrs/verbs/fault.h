@@ -7,11 +7,12 @@
 
 #define RTRS_FAULTS(X)	\
 	X(few_wrs)	\
-	X(cq_poll)	\
 	X(cq_create)	\
+	X(cq_poll)	\
 	X(qp_create)	\
 	X(mr_alloc)	\
 	X(mr_map)	\
+	X(dma_map_single)	\
 	X(post_send)	\
 	X(post_recv)	\
 	X(sq_full)	\

@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the client is short of for a moment, DMA mappings, memory for registrations, room in send queues, slots, fails no
+# request and costs no path: under a load whose data are verified, below a file system, with one path and nothing that
+# waits for another one, and for a request that has to move. One that can never be sent is told of.
+#
+# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
+
+. "$(dirname "$0")/../lib.sh"
+
+# Those that cost nothing but time.
+POINTS='rtrs-client/dma_map rtrs-core/mr_map rtrs-core/sq_full rnbd-client/no_permit'
+TIMES=20
+LOST=rtrs-server/rsp_lost
+
+# short_of <point>: again and again, each time for one request
+short_of() {
+	local i=0
+	while [ $i -lt $TIMES ]; do
+		fault_arm "$1" || return 1
+		wait_for 10 fault_fired "$1" || {
+			echo "nobody passed it after $i times"
+			return 1
+		}
+		i=$((i + 1))
+	done
+}
+
+# writer_start: files on the file system, each in its journal before the next
+writer_start() {
+	while :; do
+		dd if=/dev/zero of=/tmp/mnt/file bs=4k count=4 conv=fsync status=none || exit 1
+		sleep 0.05
+	done &
+	writer_pid=$!
+	defer "kill $writer_pid"
+}
+
+writable() {
+	child_runs $writer_pid && touch /tmp/mnt/touched && sync -f /tmp/mnt
+}
+
+busy_path() {
+	local n
+	for n in 1 2; do
+		[ "$(path_stat test $n 5)" = 0 ] || echo $n
+	done
+}
+
+write_one() {
+	dd if=/tmp/data of="$dev" bs=4k count=1 oflag=direct status=none
+}
+
+# write_that_moves: its answer is lost, then its path; no mapping for it on the other one
+write_that_moves() {
+	fault_arm $LOST || return 1
+	write_one &
+	write_pid=$!
+	wait_for 20 fault_fired $LOST || return 1
+	fault_arm rtrs-client/dma_map
+	sysfs_write "$(path_dir test "$(busy_path)")/disconnect" 1 || return 1
+	wait $write_pid && fault_fired rtrs-client/dma_map
+}
+
+# keep_short: there is no mapping, however often somebody asks; $short_pid
+keep_short() {
+	local file
+	file=$(fault_file rtrs-client/dma_map)
+	while :; do
+		echo 1 >"$file"
+	done &
+	short_pid=$!
+	defer "kill $short_pid"
+}
+
+write_waits() {
+	write_one &
+	write_pid=$!
+	wait_for 20 kmsg_has 'requests wait for DMA mappings' && child_runs $write_pid
+}
+
+write_goes_on() {
+	kill $short_pid
+	wait $write_pid
+}
+
+ktap_plan 17
+requires fio mkfs.ext4
+modprobe -q ext4
+must debugfs_up
+topo_up 2
+topo_is_ours
+rtrs_load
+# Reads of all sizes register their pages.
+must sysfs_write /sys/module/rtrs_client/parameters/max_bounce_bytes 0
+dev=$(map_device test "$(backing_null 64)" $PATIENT_PATHS) || abort "cannot map"
+near=$(map_device test "$(backing_null 64)") || abort "cannot map the file system's"
+must wait_for 20 sess_paths_are test 2
+must mkfs.ext4 -q "$near"
+mkdir -p /tmp/mnt
+must mount -t ext4 "$near" /tmp/mnt
+defer "umount /tmp/mnt"
+writer_start
+load_start "$dev" 600
+
+for point in $POINTS; do
+	check "$point, $TIMES times" short_of "$point"
+	check "$point: the file system is well" writable
+done
+load_end
+check "no request has failed" load_succeeded
+check "none took a second" [ "$(load_max_ms)" -lt $((1000 * ${RTRS_SLOWNESS:-1})) ]
+check_eq "no path was lost" "$(paths_sum test losses)" 0
+kill $writer_pid
+
+# Whatever fails now is seen.
+must sysfs_write "$(dev_attr "$dev" no_path_timeout)" 0
+must dd if=/dev/urandom of=/tmp/data bs=4k count=1 status=none
+check "a write that has to move, and finds no mapping" write_that_moves
+check_eq "its data are there" "$(dd if="$dev" bs=4k count=1 iflag=direct status=none | cksum)" "$(cksum </tmp/data)"
+fault_arm rtrs-client/dma_map
+check "one path, and no mapping for a moment" write_one
+kmsg_mark
+keep_short
+check "no mapping at all: a write waits, and that is told" write_waits
+check "and ends when there is one" write_goes_on
+check "nothing is stuck" wait_for 10 [ "$(paths_sum test rdma 5)" = 0 ]
+
+ktap_end
