@@ -5,6 +5,9 @@
  * Ownership
  *	The device holds its disk until its own memory goes.  An opener holds the device, through open and
  *	release, so that a disk that was removed by force has its device as long as somebody has it open.
+ *
+ *	The number of a disk, and with it its name and its dev_t, is free when the disk's memory goes, not when the
+ *	disk is removed: a mounted file system is found by its dev_t, and has a directory in sysfs by its name.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,6 +18,7 @@
 #include <linux/idr.h>
 #include <linux/kdev_t.h>
 #include <linux/module.h>
+#include <linux/wait.h>
 
 #include "dev.h"
 #include "disk.h"
@@ -36,14 +40,17 @@
  * struct rnbd_clt_disks - numbers of the disks of this host
  * @major: of all of them (I, set by module init)
  * @ida: N of each rnbd<N>; has a lock of its own
+ * @wait: woken when a number is free again
  */
 struct rnbd_clt_disks {
 	int major;
 	struct ida ida;
+	wait_queue_head_t wait;
 };
 
 static struct rnbd_clt_disks rnbd_clt_disks = {
 	.ida = IDA_INIT(rnbd_clt_disks.ida),
+	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(rnbd_clt_disks.wait),
 };
 
 /**
@@ -65,10 +72,13 @@ int rnbd_clt_disk_init_major(void)
 /**
  * rnbd_clt_disk_exit_major() - give them back
  *
- * Context: module exit, without disks.
+ * Waits for disks that are removed, but whose memory somebody else still holds; an opener holds the module.
+ *
+ * Context: module exit, without devices; may sleep.
  */
 void rnbd_clt_disk_exit_major(void)
 {
+	wait_event(rnbd_clt_disks.wait, ida_is_empty(&rnbd_clt_disks.ida));
 	unregister_blkdev(rnbd_clt_disks.major, "rnbd");
 	ida_destroy(&rnbd_clt_disks.ida);
 }
@@ -90,6 +100,23 @@ static void rnbd_clt_disk_release(struct gendisk *disk)
 	rnbd_clt_dev_put_opener(disk->private_data);
 }
 
+static int rnbd_clt_disk_index(const struct gendisk *disk)
+{
+	return disk->first_minor / RNBD_CLT_DISK_MINORS;
+}
+
+static void rnbd_clt_disk_free_index(int index)
+{
+	ida_free(&rnbd_clt_disks.ida, index);
+	wake_up_all(&rnbd_clt_disks.wait);
+}
+
+/* The last reference of a disk that was added is gone. */
+static void rnbd_clt_disk_free(struct gendisk *disk)
+{
+	rnbd_clt_disk_free_index(rnbd_clt_disk_index(disk));
+}
+
 static int rnbd_clt_disk_getgeo(struct block_device *bdev, struct hd_geometry *geo)
 {
 	sector_t cylinders = get_capacity(bdev->bd_disk);
@@ -108,6 +135,7 @@ static const struct block_device_operations rnbd_clt_disk_ops = {
 	.owner		= THIS_MODULE,
 	.open		= rnbd_clt_disk_ops_open,
 	.release	= rnbd_clt_disk_ops_release,
+	.free_disk	= rnbd_clt_disk_free,
 	.getgeo		= rnbd_clt_disk_getgeo,
 };
 
@@ -146,11 +174,6 @@ static void rnbd_clt_disk_setup(struct rnbd_clt_dev *dev, struct gendisk *disk, 
 		set_disk_ro(disk, true);
 }
 
-static int rnbd_clt_disk_index(const struct gendisk *disk)
-{
-	return disk->first_minor / RNBD_CLT_DISK_MINORS;
-}
-
 /**
  * rnbd_clt_disk_add() - make the disk of a device
  * @dev: device that is open
@@ -186,7 +209,7 @@ int rnbd_clt_disk_add(struct rnbd_clt_dev *dev)
 err_put_disk:
 	put_disk(disk);
 err_free_index:
-	ida_free(&rnbd_clt_disks.ida, index);
+	rnbd_clt_disk_free_index(index);
 	return ret;
 }
 
@@ -218,7 +241,7 @@ void rnbd_clt_disk_drain(struct rnbd_clt_dev *dev)
  * rnbd_clt_disk_del() - remove the disk of a device
  * @dev: the device; need not have a disk
  *
- * Afterwards its name can be given to another one.  Its memory stays until the device's goes.
+ * Its memory, and so its name, stays until the device's goes.
  *
  * Context: may sleep.
  */
@@ -228,5 +251,4 @@ void rnbd_clt_disk_del(struct rnbd_clt_dev *dev)
 		return;
 	dev->is_added = false;
 	del_gendisk(dev->disk);
-	ida_free(&rnbd_clt_disks.ida, rnbd_clt_disk_index(dev->disk));
 }

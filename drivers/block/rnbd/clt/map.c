@@ -8,8 +8,9 @@
  *
  * Ordering
  *	unmap_device is a file below the disk that it removes, so a write there has a job (<rdma/rtrs-job.h>) unmap the
- *	device, and does not count as inside the file while it waits.  When the write returns, disk, name and the
- *	server's handle are free, unless the writer was killed: the job goes on.
+ *	device, and does not count as inside the file while it waits.  When the write returns, the disk and the
+ *	server's handle are gone, unless the writer was killed: the job goes on.  The disk's number is free when its
+ *	last opener is gone too.
  *
  * Errors
  *	Each reason to refuse a mapping is told where it is found, in the kernel log and to who asked.
