@@ -14,7 +14,6 @@
 #include <linux/types.h>
 #include <rtrs/rtrs_timing.h>
 
-struct rtrs_permit;
 struct rtrs_clt_req;
 struct rtrs_clt_sess;
 struct rtrs_srv_ctx;
@@ -70,6 +69,18 @@ enum wait_type {
 enum rtrs_clt_con_type {
 	RTRS_ADMIN_CON,
 	RTRS_IO_CON,
+};
+
+/**
+ * struct rtrs_permit - right to use one slot
+ * @slot: the slot, constant; less than the queue depth of the session.  A ULP may keep something for each slot
+ * @con: connection its requests use: 0 service, else I/O; the transport's
+ *
+ * Its members are not part of mainline's interface.
+ */
+struct rtrs_permit {
+	u16 slot;
+	u16 con;
 };
 
 /**
@@ -198,6 +209,7 @@ void rtrs_clt_get_timing(const struct rtrs_clt_sess *sess, struct rtrs_clt_timin
 void rtrs_clt_close(struct rtrs_clt_sess *sess);
 struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *sess,
 					enum rtrs_clt_con_type con_type, enum wait_type wait);
+struct rtrs_permit *rtrs_clt_get_permit_share(struct rtrs_clt_sess *sess, u32 held, u32 users);
 void rtrs_clt_put_permit(struct rtrs_clt_sess *sess, struct rtrs_permit *permit);
 void rtrs_clt_permit_set_queue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit,
 			       unsigned int index);

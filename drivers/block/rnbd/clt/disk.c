@@ -23,6 +23,7 @@
 #include "dev.h"
 #include "disk.h"
 #include "fault.h"
+#include "queue.h"
 #include "sess.h"
 
 /* Minors of a disk, for itself and its partitions (protocol specification section 5). */
@@ -174,6 +175,14 @@ static void rnbd_clt_disk_setup(struct rnbd_clt_dev *dev, struct gendisk *disk, 
 		set_disk_ro(disk, true);
 }
 
+/* How many disks share the slots of the session from now on. */
+static void rnbd_clt_disk_count(struct rnbd_clt_sess *sess, int more)
+{
+	spin_lock(&sess->lock);
+	WRITE_ONCE(sess->nr_disks, sess->nr_disks + more);
+	spin_unlock(&sess->lock);
+}
+
 /**
  * rnbd_clt_disk_add() - make the disk of a device
  * @dev: device that is open
@@ -190,13 +199,17 @@ int rnbd_clt_disk_add(struct rnbd_clt_dev *dev)
 	index = ida_alloc_max(&rnbd_clt_disks.ida, RNBD_CLT_DISK_MAX_INDEX, GFP_KERNEL);
 	if (index < 0)
 		return index;
+	ret = rnbd_clt_queue_init(dev);
+	if (ret)
+		goto err_free_index;
 	rnbd_clt_disk_limits(&dev->limits, &lim);
-	disk = blk_mq_alloc_disk(&dev->sess->tag_set, &lim, dev);
+	disk = blk_mq_alloc_disk(&dev->tag_set, &lim, dev);
 	if (IS_ERR(disk)) {
 		ret = PTR_ERR(disk);
-		goto err_free_index;
+		goto err_exit_queue;
 	}
 	rnbd_clt_disk_setup(dev, disk, index);
+	rnbd_clt_disk_count(dev->sess, 1);
 	ret = fault_here(disk_add) ? -ENOMEM : device_add_disk(NULL, disk, NULL);
 	if (ret)
 		goto err_put_disk;
@@ -207,7 +220,10 @@ int rnbd_clt_disk_add(struct rnbd_clt_dev *dev)
 	return 0;
 
 err_put_disk:
+	rnbd_clt_disk_count(dev->sess, -1);
 	put_disk(disk);
+err_exit_queue:
+	rnbd_clt_queue_exit(dev);
 err_free_index:
 	rnbd_clt_disk_free_index(index);
 	return ret;
@@ -251,4 +267,6 @@ void rnbd_clt_disk_del(struct rnbd_clt_dev *dev)
 		return;
 	dev->is_added = false;
 	del_gendisk(dev->disk);
+	rnbd_clt_disk_count(dev->sess, -1);
+	rnbd_clt_queue_exit(dev);
 }

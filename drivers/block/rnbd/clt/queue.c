@@ -3,13 +3,29 @@
  * Block requests to the transport and back.
  *
  * Operation
- *	All devices of a session share one tag set, and all hardware queues share its tags, as many as
- *	the transport has slots.  So a request that has a tag finds a permit, unless control messages
- *	hold some; then it is handed back to blk-mq, which tries again later.
+ *	Each disk has a tag set of its own, and all hardware queues share its tags.  Tags are no scarce thing: a request
+ *	needs a permit, and those are the session's.  One that finds none is handed back to blk-mq, which tries again
+ *	when one of the disk's requests ends, and some milliseconds later at the latest.
+ *
+ *	A tag set shared by the disks would couple them: blk-mq freezes all queues of a set when the second one comes
+ *	and when the last but one goes, which waits for their requests; and requests without an answer keep their tags.
  *
  *	There is one hardware queue for each possible CPU, and behind them those for polled I/O.  The
  *	transport has its connections in the same order: what comes from a polling queue is sent on the
  *	connection of the same number, and polling looks there for the completion.
+ *
+ * Fairness
+ *	Disks compete for slots.  A disk alone in its session has no more tags than seven eighths of the slots, so that
+ *	the session can always send control messages, and more disks can be mapped.  When there are several, each takes
+ *	no more than its share, which follows from what is free (rtrs_clt_get_permit_share()): the requests of a disk
+ *	that hangs on the server hold their slots until it answers.
+ *
+ * CPU hotplug
+ *	When the last CPU of a hardware queue goes offline blk-mq waits, with the lock of CPU hotplug held, until the
+ *	queue's requests have ended: for drivers whose interrupt is shut down with its CPUs.  The transport has no such
+ *	interrupts, its completions come on whichever CPU is left; and a request may have to wait for a path as
+ *	long as the user wants.  BLK_MQ_F_STACKING keeps our queues out of that, and does nothing else.  Requests that are
+ *	queued on that CPU are moved and sent when it is dead, as without the flag.
  *
  * Together
  *	The block layer tells of each request whether it has another one for the same queue.  Reads wait
@@ -37,6 +53,9 @@
 #include "../proto/opmap.h"
 
 #define RNBD_CLT_QUEUE_RETRY_MS	3
+
+/* One in this many slots is for control messages, and for disks that are mapped while another one hangs. */
+#define RNBD_CLT_QUEUE_RESERVE_PART	8U
 
 /*
  * What carries no data is as long as the disk behind it makes it: discards and zeroes of many megabytes, a flush of a
@@ -92,13 +111,26 @@ static blk_status_t rnbd_clt_queue_status(int errno)
 	return status == BLK_STS_DM_REQUEUE ? BLK_STS_IOERR : status;
 }
 
-static __always_inline void rnbd_clt_io_put_permit(struct rnbd_clt_sess *sess, struct rnbd_clt_io *io)
+/* Requests that were started wait for a slot, and one is free: the block layer looks at them only when told. */
+static noinline void rnbd_clt_queue_feed(struct rnbd_clt_dev *dev, struct request_queue *q)
 {
+	if (xchg(&dev->is_starved, false))
+		blk_mq_kick_requeue_list(q);
+}
+
+static __always_inline void rnbd_clt_io_put_permit(struct rnbd_clt_dev *dev, struct rnbd_clt_io *io)
+{
+	struct rnbd_clt_sess *sess = dev->sess;
+
+	if (unlikely(io->is_counted))
+		atomic_dec(&dev->nr_slots);
 	rtrs_clt_put_permit(io->rtrs, io->permit);
 	/* PAIRS: with the wait in rnbd_clt_msg_get_permit(): either it finds the permit or we see it. */
 	smp_mb();
 	if (unlikely(atomic_read(&sess->permit_waiters)))
 		wake_up_all(&sess->msg_wait);
+	if (unlikely(READ_ONCE(dev->is_starved)))
+		rnbd_clt_queue_feed(dev, blk_mq_rq_from_pdu(io)->q);
 }
 
 static void rnbd_clt_io_conf(void *priv, int errno)
@@ -107,7 +139,7 @@ static void rnbd_clt_io_conf(void *priv, int errno)
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 	struct rnbd_clt_dev *dev = rq->q->queuedata;
 
-	rnbd_clt_io_put_permit(dev->sess, io);
+	rnbd_clt_io_put_permit(dev, io);
 	if (unlikely(errno == -ECONNABORTED)) {
 		if (rnbd_clt_hold(dev)) {
 			blk_mq_requeue_request(rq, true);
@@ -126,6 +158,11 @@ static void rnbd_clt_queue_complete(struct request *rq)
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 
 	blk_mq_end_request(rq, io->status);
+}
+
+static __always_inline struct rnbd_clt_slot *rnbd_clt_queue_slot(const struct rnbd_clt_sess *sess, u32 slot)
+{
+	return sess->slots + slot * sess->slot_bytes;
 }
 
 /* @batch: what it may travel with, or NULL. */
@@ -153,23 +190,37 @@ static __always_inline int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct r
 		.iov_len = sizeof(msg),
 	};
 	size_t data_len = desc->has_data ? io_desc.bytes : 0;
+	struct scatterlist *sgl = NULL;
 	int dir = rnbd_clt_queue_dir(op);
 	unsigned int nr_sg = 0;
 
 	rnbd_put_io(&msg, &io_desc);
-	if (desc->has_data)
-		nr_sg = blk_rq_map_sg(rq->q, rq, io->sgl);
+	if (desc->has_data) {
+		sgl = rnbd_clt_queue_slot(dev->sess, io->permit->slot)->sgl;
+		nr_sg = blk_rq_map_sg(rq->q, rq, sgl);
+	}
 	if (batch)
-		return rtrs_clt_batch_request(dir, &ops, batch, io->permit, &vec, 1, data_len,
-					      nr_sg ? io->sgl : NULL, nr_sg);
-	return rtrs_clt_request(dir, &ops, io->rtrs, io->permit, &vec, 1, data_len,
-				nr_sg ? io->sgl : NULL, nr_sg);
+		return rtrs_clt_batch_request(dir, &ops, batch, io->permit, &vec, 1, data_len, sgl, nr_sg);
+	return rtrs_clt_request(dir, &ops, io->rtrs, io->permit, &vec, 1, data_len, sgl, nr_sg);
 }
 
 /* RESOURCE: the request goes back to the queue, which is quiesced. */
 static blk_status_t rnbd_clt_queue_no_path(struct rnbd_clt_dev *dev)
 {
 	return rnbd_clt_hold(dev) ? BLK_STS_RESOURCE : rnbd_clt_hold_status(dev);
+}
+
+/* A permit within the share of one of several disks. */
+static noinline struct rtrs_permit *rnbd_clt_queue_get_share(struct rnbd_clt_dev *dev, struct rnbd_clt_io *io)
+{
+	unsigned int held = atomic_fetch_inc(&dev->nr_slots);
+	struct rtrs_permit *permit;
+
+	permit = rtrs_clt_get_permit_share(io->rtrs, held, READ_ONCE(dev->sess->nr_disks));
+	io->is_counted = permit;
+	if (!permit)
+		atomic_dec(&dev->nr_slots);
+	return permit;
 }
 
 /* What a request needs before it is started.  Caller is in an RCU read section. */
@@ -189,7 +240,14 @@ static __always_inline blk_status_t rnbd_clt_queue_prepare(struct rnbd_clt_dev *
 	/* A control message is first; blk-mq comes back by itself, after a while or a completion. */
 	if (unlikely(atomic_read(&sess->permit_waiters)))
 		return BLK_STS_RESOURCE;
-	permit = fault_here(no_permit) ? NULL : rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
+	if (fault_here(no_permit))
+		return BLK_STS_RESOURCE;
+	if (READ_ONCE(sess->nr_disks) > 1) {
+		permit = rnbd_clt_queue_get_share(dev, io);
+	} else {
+		permit = rtrs_clt_get_permit(io->rtrs, RTRS_IO_CON, RTRS_PERMIT_NOWAIT);
+		io->is_counted = false;
+	}
 	if (unlikely(!permit))
 		return BLK_STS_RESOURCE;
 	/* PAIRS: with rnbd_clt_queue_timeout(), which may look at a request that was set aside. */
@@ -209,21 +267,23 @@ static __always_inline blk_status_t rnbd_clt_queue_send(struct rnbd_clt_dev *dev
 	ret = rnbd_clt_io_submit(dev, rq, op, batch);
 	if (likely(!ret))
 		return BLK_STS_OK;
-	rnbd_clt_io_put_permit(dev->sess, io);
+	rnbd_clt_io_put_permit(dev, io);
 	if (ret == -ECONNABORTED)
 		return rnbd_clt_queue_no_path(dev);
 	return ret == -EAGAIN || ret == -ENOMEM ? BLK_STS_RESOURCE : BLK_STS_IOERR;
 }
 
 /*
- * A started request that cannot be sent: to the queue again, or it has failed.  The block layer waits as long before it
- * tries one again that rnbd_clt_queue_rq() has refused; at once would be a busy loop if permits are short.
+ * A started request that cannot be sent: to the queue again, or it has failed.  As with one that rnbd_clt_queue_rq() has
+ * refused, the next completion has it tried again, or the time; at once would be a busy loop if permits are short.
  */
 static void rnbd_clt_queue_give_back(struct request *rq, blk_status_t status)
 {
 	struct request_queue *q = rq->q;
+	struct rnbd_clt_dev *dev = q->queuedata;
 
 	if (status == BLK_STS_RESOURCE) {
+		WRITE_ONCE(dev->is_starved, true);
 		blk_mq_requeue_request(rq, false);
 		blk_mq_delay_kick_requeue_list(q, RNBD_CLT_QUEUE_RETRY_MS);
 	} else {
@@ -383,7 +443,7 @@ static int rnbd_clt_queue_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsi
 
 	if (!own)
 		return -ENOMEM;
-	own->sess = data;
+	own->sess = ((struct rnbd_clt_dev *)data)->sess;
 	spin_lock_init(&own->lock);
 	hctx->driver_data = own;
 	return 0;
@@ -392,31 +452,25 @@ static int rnbd_clt_queue_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsi
 /*
  * A CPU's directory in sysfs is shown below each of its hardware queues, but there is one object for it: blk-mq
  * gives it the queue for polling as parent, and so loses the reference to the parent it had, which is never freed, with
- * the request for flushes that it has (6.1 to 6.12 at least).  Of a queue that is not shown any more blk-mq
- * itself has the only reference, so whatever is above that is lost; where none is, nothing is done.
+ * the request for flushes that it has (6.1 to 6.12 at least).  That happens once for each CPU of a queue that is not for
+ * polling, if there are some that are; no more references than those are dropped, and never blk-mq's own.
  */
 static void rnbd_clt_queue_exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
 {
-	while (kref_read(&hctx->kobj.kref) > 1)
+	struct rnbd_clt_hctx *own = hctx->driver_data;
+	unsigned int lost = 0;
+
+	if (own->sess->nr_poll_queues && hctx->type != HCTX_TYPE_POLL)
+		lost = hctx->nr_ctx;
+	for (; lost && kref_read(&hctx->kobj.kref) > 1; lost--)
 		kobject_put(&hctx->kobj);
-	kfree(hctx->driver_data);
-}
-
-/* Mapping a request only ever sets the end of the list, so that once is enough. */
-static int rnbd_clt_queue_init_request(struct blk_mq_tag_set *set, struct request *rq,
-				       unsigned int hctx_idx, unsigned int numa_node)
-{
-	struct rnbd_clt_sess *sess = set->driver_data;
-	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
-
-	sg_init_table(io->sgl, sess->attrs.max_segments);
-	return 0;
+	kfree(own);
 }
 
 /* A CPU's requests go to the connection of that CPU; queues for polling are spread over the CPUs. */
 static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 {
-	struct rnbd_clt_sess *sess = set->driver_data;
+	struct rnbd_clt_dev *dev = set->driver_data;
 	struct blk_mq_queue_map *map = &set->map[HCTX_TYPE_DEFAULT];
 	unsigned int cpu;
 
@@ -429,7 +483,7 @@ static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 
 	set->map[HCTX_TYPE_READ].nr_queues = 0;
 	map = &set->map[HCTX_TYPE_POLL];
-	map->nr_queues = sess->nr_poll_queues;
+	map->nr_queues = dev->sess->nr_poll_queues;
 	map->queue_offset = nr_cpu_ids;
 	blk_mq_map_queues(map);
 }
@@ -442,42 +496,82 @@ static const struct blk_mq_ops rnbd_clt_queue_ops = {
 	.poll		= rnbd_clt_queue_poll,
 	.init_hctx	= rnbd_clt_queue_init_hctx,
 	.exit_hctx	= rnbd_clt_queue_exit_hctx,
-	.init_request	= rnbd_clt_queue_init_request,
 	.map_queues	= rnbd_clt_queue_map,
 };
 
 /**
- * rnbd_clt_queue_init() - allocate the tags of a session
+ * rnbd_clt_queue_alloc_slots() - allocate what requests need for each slot of the transport
  * @sess: session with its transport open
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int rnbd_clt_queue_alloc_slots(struct rnbd_clt_sess *sess)
+{
+	struct rnbd_clt_slot *slot;
+	u32 nr;
+
+	sess->slot_bytes = struct_size(slot, sgl, sess->attrs.max_segments);
+	sess->slots = kvcalloc(sess->attrs.queue_depth, sess->slot_bytes, GFP_KERNEL);
+	if (!sess->slots)
+		return -ENOMEM;
+	/* Mapping a request only ever sets the end of the list, so that once is enough. */
+	for (nr = 0; nr < sess->attrs.queue_depth; nr++)
+		sg_init_table(rnbd_clt_queue_slot(sess, nr)->sgl, sess->attrs.max_segments);
+	return 0;
+}
+
+/**
+ * rnbd_clt_queue_free_slots() - free what rnbd_clt_queue_alloc_slots() allocated
+ * @sess: session whose transport is closed
+ *
+ * Context: may sleep.
+ */
+void rnbd_clt_queue_free_slots(struct rnbd_clt_sess *sess)
+{
+	kvfree(sess->slots);
+	sess->slots = NULL;
+}
+
+static unsigned int rnbd_clt_queue_depth(const struct rnbd_clt_sess *sess)
+{
+	unsigned int depth = min_t(u32, sess->attrs.queue_depth, BLK_MQ_MAX_DEPTH);
+
+	return max(depth - DIV_ROUND_UP(depth, RNBD_CLT_QUEUE_RESERVE_PART), 1U);
+}
+
+/**
+ * rnbd_clt_queue_init() - allocate the tags of a disk
+ * @dev: device that is open
  *
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int rnbd_clt_queue_init(struct rnbd_clt_sess *sess)
+int rnbd_clt_queue_init(struct rnbd_clt_dev *dev)
 {
-	struct blk_mq_tag_set *set = &sess->tag_set;
-	struct rnbd_clt_io *io;
+	struct blk_mq_tag_set *set = &dev->tag_set;
+	struct rnbd_clt_sess *sess = dev->sess;
 
 	set->ops = &rnbd_clt_queue_ops;
-	set->driver_data = sess;
+	set->driver_data = dev;
 	set->numa_node = NUMA_NO_NODE;
-	set->queue_depth = min_t(u32, sess->attrs.queue_depth, BLK_MQ_MAX_DEPTH);
+	set->queue_depth = rnbd_clt_queue_depth(sess);
 	set->nr_hw_queues = nr_cpu_ids + sess->nr_poll_queues;
 	set->nr_maps = sess->nr_poll_queues ? HCTX_TYPE_POLL + 1 : 1;
-	set->cmd_size = struct_size(io, sgl, sess->attrs.max_segments);
+	set->cmd_size = sizeof(struct rnbd_clt_io);
 	/* Ordering is the business of the server's queue, and one lock for all CPUs would cost more. */
-	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED |
-		     BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED | BLK_MQ_F_NO_SCHED_BY_DEFAULT |
+		     BLK_MQ_F_STACKING;
 	return blk_mq_alloc_tag_set(set);
 }
 
 /**
- * rnbd_clt_queue_exit() - free the tags of a session
- * @sess: session without disks
+ * rnbd_clt_queue_exit() - free the tags of a disk
+ * @dev: device whose disk is removed, or could not be added
  *
  * Context: may sleep.
  */
-void rnbd_clt_queue_exit(struct rnbd_clt_sess *sess)
+void rnbd_clt_queue_exit(struct rnbd_clt_dev *dev)
 {
-	blk_mq_free_tag_set(&sess->tag_set);
+	blk_mq_free_tag_set(&dev->tag_set);
 }

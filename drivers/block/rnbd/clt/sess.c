@@ -37,7 +37,7 @@
 /* Longest answer to SESS_INFO. */
 #define RNBD_CLT_HELLO_TIMEOUT		(60 * HZ)
 
-/* A request embeds its scatter/gather list, so this bounds memory: 32 bytes for each entry and tag. */
+/* Each slot has a scatter/gather list, so this bounds memory: 32 bytes for each entry and slot. */
 #define RNBD_CLT_MAX_SEGMENTS		256U
 
 /**
@@ -355,12 +355,12 @@ static int rnbd_clt_sess_open(struct rnbd_clt_sess *sess,
 			     sess->name, ERR_PTR(ret));
 		goto err_shutdown;
 	}
-	/* A request has no gaps between pages, so its data are in so many at most; each tag has a list of them. */
+	/* A request has no gaps between pages, so its data are in so many at most; each slot has a list of them. */
 	sess->attrs.max_segments = min3(sess->attrs.max_segments, sess->attrs.max_io_size / RNBD_CLT_PAGE_BYTES + 1,
 					RNBD_CLT_MAX_SEGMENTS);
-	ret = rnbd_clt_queue_init(sess);
+	ret = rnbd_clt_queue_alloc_slots(sess);
 	if (ret) {
-		rnbd_clt_err(params->report, "map_device: sessname=\"%s\": cannot allocate %u tags: %pe\n",
+		rnbd_clt_err(params->report, "map_device: sessname=\"%s\": no memory for %u slots: %pe\n",
 			     sess->name, sess->attrs.queue_depth, ERR_PTR(ret));
 		goto err_shutdown;
 	}
@@ -507,7 +507,7 @@ void rnbd_clt_sess_put(struct rnbd_clt_sess *sess)
 		rnbd_clt_sess_set_state(sess, RNBD_CLT_SESS_CLOSING);
 	}
 	rnbd_clt_sess_shutdown(sess);
-	rnbd_clt_queue_exit(sess);
+	rnbd_clt_queue_free_slots(sess);
 	rnbd_clt_sess_unlist(sess);
 }
 

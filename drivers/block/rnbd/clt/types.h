@@ -134,7 +134,9 @@ struct rnbd_clt_msg {
  * @rtrs: transport session, NULL before it is open and after it was taken away (R)
  * @attrs: limits of the transport when it was opened (I)
  * @nr_poll_queues: hardware queues for polled I/O (I)
- * @tag_set: tags of all devices: never more requests than the transport has slots
+ * @slots: struct rnbd_clt_slot of each slot of the transport, @slot_bytes each (I)
+ * @slot_bytes: bytes of one (I)
+ * @nr_disks: disks that share the slots (s)
  * @lock: guards the members marked S and s here and in the devices
  * @devs: devices by rnbd_clt_dev.entry (S)
  * @link_gen: counts losses of the link; what was opened before a loss is void (s)
@@ -164,7 +166,9 @@ struct rnbd_clt_sess {
 	struct rtrs_clt_sess __rcu *rtrs;
 	struct rtrs_attrs attrs;
 	u32 nr_poll_queues;
-	struct blk_mq_tag_set tag_set;
+	void *slots;
+	size_t slot_bytes;
+	unsigned int nr_disks;
 
 	spinlock_t lock;
 	struct list_head devs;
@@ -246,6 +250,9 @@ struct rnbd_clt_hold {
  * @open_retry: OPEN that the server has refused since the link came back (S)
  * @link_work: tells, and sends; with a delay only to ask once more
  * @hold: requests that wait for a path
+ * @tag_set: its requests (U)
+ * @nr_slots: slots of the transport that they hold, of those taken while the session had several disks (A)
+ * @is_starved: a request that was started waits for a slot (A)
  * @disk: the disk, from when it was added until the memory goes (U)
  * @is_added: the disk is (U)
  * @kobj: directory rnbd/ of the disk in sysfs, or NULL (U)
@@ -282,6 +289,9 @@ struct rnbd_clt_dev {
 	struct delayed_work link_work;
 	struct rnbd_clt_hold hold;
 
+	struct blk_mq_tag_set tag_set;
+	atomic_t nr_slots;
+	bool is_starved;
 	struct gendisk *disk;
 	bool is_added;
 	struct kobject *kobj;
@@ -294,13 +304,21 @@ struct rnbd_clt_dev {
  * @rtrs: transport session it went to
  * @permit: slot of the transport; NULL as long as the request is set aside (queue.c)
  * @status: how it ended
- * @sgl: its pages, rnbd_clt_sess.attrs.max_segments entries, initialised once
+ * @is_counted: @permit counts in rnbd_clt_dev.nr_slots
  */
 struct rnbd_clt_io {
 	struct rtrs_clt_sess *rtrs;
 	struct rtrs_permit *permit;
 	blk_status_t status;
-	struct scatterlist sgl[];
+	bool is_counted;
+};
+
+/**
+ * struct rnbd_clt_slot - what belongs to a slot of the transport, and to the request that holds its permit
+ * @sgl: pages of the request, rnbd_clt_sess.attrs.max_segments entries, initialised once
+ */
+struct rnbd_clt_slot {
+	DECLARE_FLEX_ARRAY(struct scatterlist, sgl);
 };
 
 /* A message also for the one whose request fails. */

@@ -59,16 +59,6 @@ struct rtrs_clt_path;
 #define RTRS_CLT_RESOLVE_TIMEOUT_MS	2000
 #define RTRS_CLT_RESOLVE_TRIES		3
 
-/**
- * struct rtrs_permit - right to use one slot
- * @slot: I. the slot
- * @con: connection its requests use: 0 service, else I/O; owner of the permit
- */
-struct rtrs_permit {
-	u16 slot;
-	u16 con;
-};
-
 /* Bits of rtrs_clt_req.state; see done.c for who sets them and who completes. */
 #define RTRS_REQ_BUSY		BIT(0)
 #define RTRS_REQ_POSTED		BIT(1)

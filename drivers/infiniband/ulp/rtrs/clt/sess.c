@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <rdma/rtrs-nl.h>
 
+#include "../proto/share.h"
 #include "clt.h"
 #include "fault.h"
 
@@ -153,6 +154,33 @@ struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *sess,
 	return permit;
 }
 EXPORT_SYMBOL(rtrs_clt_get_permit);
+
+/**
+ * rtrs_clt_get_permit_share() - reserve a slot for one of several users of a session, within its share
+ * @sess: open session
+ * @held: slots that this user holds
+ * @users: number of users
+ *
+ * For requests on the connection of the current CPU.  What a user may hold depends on what is free
+ * (rtrs_share_may_take()), so that one whose requests are not answered leaves slots to the others.  The session opens
+ * more slots if a share is too small, as it does if none is free.  Not part of mainline's interface.
+ *
+ * Context: any.
+ * Return: the permit, the caller's until rtrs_clt_put_permit(); NULL if none is free, or the share is used up.
+ */
+struct rtrs_permit *rtrs_clt_get_permit_share(struct rtrs_clt_sess *sess, u32 held, u32 users)
+{
+	u32 used = sbitmap_weight(&sess->slots.map);
+
+	/* Slots that are not open count as used. */
+	if (!rtrs_share_may_take(READ_ONCE(sess->slots.open), sess->queue_depth - min(used, sess->queue_depth), held,
+				 users)) {
+		rtrs_clt_slots_are_short(sess);
+		return NULL;
+	}
+	return rtrs_clt_try_permit(sess, RTRS_IO_CON);
+}
+EXPORT_SYMBOL(rtrs_clt_get_permit_share);
 
 /**
  * rtrs_clt_put_permit() - give a slot back
