@@ -75,12 +75,14 @@ enum rtrs_clt_con_type {
  * struct rtrs_permit - right to use one slot
  * @slot: the slot, constant; less than the queue depth of the session.  A ULP may keep something for each slot
  * @con: connection its requests use: 0 service, else I/O; the transport's
+ * @aborted: @priv of the request that rtrs_clt_request_abort() was called for; NULL again with the next permit
  *
  * Its members are not part of mainline's interface.
  */
 struct rtrs_permit {
 	u16 slot;
 	u16 con;
+	void *aborted;
 };
 
 /**
@@ -223,6 +225,8 @@ int rtrs_clt_batch_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_cl
 void rtrs_clt_batch_end(struct rtrs_clt_batch *batch);
 void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
 			      unsigned long timeout);
+bool rtrs_clt_request_abort(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
+			    bool last_path);
 int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index);
 int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr);
 

@@ -37,6 +37,8 @@
 /* Longest answer to OPEN and CLOSE; opening may have to wake up a disk. */
 #define RNBD_CLT_OPEN_TIMEOUT	(60 * HZ)
 #define RNBD_CLT_CLOSE_TIMEOUT	(10 * HZ)
+/* The same, if the server waits for its disk and we do not. */
+#define RNBD_CLT_CUT_TIMEOUT	(HZ / 2)
 
 /**
  * rnbd_clt_dev_state_name() - text of a state, as in sysfs
@@ -271,8 +273,10 @@ static void rnbd_clt_dev_unlist(struct rnbd_clt_dev *dev)
 	if (!dev->is_gone || dev->msg.busy || list_empty(&dev->entry))
 		return;
 	list_del_init(&dev->entry);
-	if (!dev->on_server || sess->stop)
+	if (!dev->on_server || sess->stop) {
+		rnbd_clt_left_put_slots(dev->left);
 		return;
+	}
 	rnbd_clt_left_keep(dev->left);
 	dev->left = NULL;
 	rnbd_clt_left_queue(sess, 0);
@@ -603,9 +607,10 @@ void rnbd_clt_dev_abort_map(struct rnbd_clt_dev *dev)
 
 static int rnbd_clt_dev_send_close(struct rnbd_clt_dev *dev)
 {
+	unsigned long timeout = dev->is_cut ? RNBD_CLT_CUT_TIMEOUT : RNBD_CLT_CLOSE_TIMEOUT;
 	int ret;
 
-	ret = rnbd_clt_msg_claim(&dev->msg, NULL, RNBD_CLT_CLOSE_TIMEOUT);
+	ret = rnbd_clt_msg_claim(&dev->msg, NULL, timeout);
 	if (ret)
 		return ret;
 	rnbd_clt_dev_get(dev);
@@ -616,7 +621,7 @@ static int rnbd_clt_dev_send_close(struct rnbd_clt_dev *dev)
 	ret = rnbd_clt_msg_send(&dev->msg, NULL);
 	if (ret)
 		goto err_end_msg;
-	return rnbd_clt_msg_wait(&dev->msg, NULL, RNBD_CLT_CLOSE_TIMEOUT);
+	return rnbd_clt_msg_wait(&dev->msg, NULL, timeout);
 
 err_end_msg:
 	rnbd_clt_dev_end_msg(dev);

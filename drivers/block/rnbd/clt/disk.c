@@ -34,8 +34,12 @@
 #define RNBD_CLT_GEO_HEADS	4
 #define RNBD_CLT_GEO_SECTORS	16
 
-/* How long requests may take to end before the session is disconnected to end them. */
-#define RNBD_CLT_DRAIN_TIMEOUT	(5 * HZ)
+/* How long requests may take to end before they are aborted. */
+#define RNBD_CLT_DRAIN_TIMEOUT	(2 * HZ)
+/* How often that is tried, in jiffies and until the last path is given up too, and until a sole user disconnects. */
+#define RNBD_CLT_ABORT_DELAY	max_t(unsigned long, 1, HZ / 20)
+#define RNBD_CLT_ABORT_ROUNDS	30
+#define RNBD_CLT_CUT_ROUNDS	100
 
 /**
  * struct rnbd_clt_disks - numbers of the disks of this host
@@ -229,13 +233,28 @@ err_free_index:
 	return ret;
 }
 
+/* Have requests fail that the server does not answer. */
+static void rnbd_clt_disk_abort(struct rnbd_clt_dev *dev)
+{
+	unsigned int round = 0;
+
+	pr_warn("%s: requests do not end, giving up the paths that they are on, one after the other\n",
+		dev->disk->disk_name);
+	dev->is_cut = true;
+	do {
+		if (++round == RNBD_CLT_CUT_ROUNDS)
+			rnbd_clt_sess_cut(dev->sess);
+		rnbd_clt_queue_abort(dev, round >= RNBD_CLT_ABORT_ROUNDS);
+	} while (!blk_mq_freeze_queue_wait_timeout(dev->disk->queue, RNBD_CLT_ABORT_DELAY));
+}
+
 /**
  * rnbd_clt_disk_drain() - see that requests end, before the disk is removed with users on it
  * @dev: device after rnbd_clt_dev_start_unmap()
  *
- * Whatever has not reached the transport fails by itself.  The rest ends when the server answers or the
- * transport gives up.  If that takes too long and nobody else uses the session, it is disconnected:
- * only then the pages are safe from the server.
+ * Whatever has not reached the transport fails by itself.  The rest ends when the server answers.  If that takes too
+ * long, the paths that its requests are on are given up: only then the pages are safe from the server.  Other disks of
+ * the session go on over other paths.
  *
  * Context: may sleep; the caller is a user of the session.
  */
@@ -248,7 +267,7 @@ void rnbd_clt_disk_drain(struct rnbd_clt_dev *dev)
 	q = dev->disk->queue;
 	blk_freeze_queue_start(q);
 	if (!blk_mq_freeze_queue_wait_timeout(q, RNBD_CLT_DRAIN_TIMEOUT))
-		rnbd_clt_sess_cut(dev->sess);
+		rnbd_clt_disk_abort(dev);
 	blk_mq_unfreeze_queue(q);
 	blk_mark_disk_dead(dev->disk);
 }

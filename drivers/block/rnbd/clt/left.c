@@ -14,6 +14,10 @@
  *	rnbd_clt_sess.left.  Its message claims it while that is under way, and takes it off the list if it has ended
  *	well; else it is tried again, when the link is back or, if it was not lost, soon, or goes with the session.
  *
+ *	Requests of a disk that was unmapped by force may be at the server although they have failed here.  The server
+ *	runs one request of a slot at a time, so one that is sent in such a slot would wait for the disk.  Their permits
+ *	are kept here until the device is closed: the server does that when none of its requests is left.
+ *
  * Ordering
  *	As long as a name is here it cannot be mapped: the server would give both the same handle (dev.c).
  */
@@ -68,6 +72,7 @@ static void rnbd_clt_left_end(struct rnbd_clt_left *left, bool ended)
 		list_del(&left->entry);
 		spin_unlock(&sess->lock);
 		rnbd_clt_msg_release(&left->msg);
+		rnbd_clt_left_put_slots(left);
 		rnbd_clt_left_free(left);
 		return;
 	}
@@ -112,7 +117,78 @@ struct rnbd_clt_left *rnbd_clt_left_alloc(struct rnbd_clt_sess *sess, const char
 		return NULL;
 	}
 	strscpy(left->path, path, sizeof(left->path));
+	spin_lock_init(&left->lock);
+	INIT_LIST_HEAD(&left->slots);
 	return left;
+}
+
+/**
+ * rnbd_clt_left_keep_slot() - the server may still have a request that was aborted
+ * @left: record of its device
+ * @slot: what belongs to the request's slot
+ * @rtrs: transport session of @permit
+ * @permit: permit of the request; the record's from now on
+ *
+ * If the session is being torn down the permit is given back at once: the transport waits for it.
+ *
+ * Context: any.
+ */
+void rnbd_clt_left_keep_slot(struct rnbd_clt_left *left, struct rnbd_clt_slot *slot,
+			     struct rtrs_clt_sess *rtrs, struct rtrs_permit *permit)
+{
+	unsigned long flags;
+	bool keep;
+
+	spin_lock_irqsave(&left->lock, flags);
+	/* PAIRS: with rnbd_clt_left_put_all_slots(), which takes the lock after @stop was set. */
+	keep = !READ_ONCE(left->msg.sess->stop);
+	if (keep) {
+		slot->rtrs = rtrs;
+		slot->permit = permit;
+		list_add_tail(&slot->entry, &left->slots);
+	}
+	spin_unlock_irqrestore(&left->lock, flags);
+	if (!keep)
+		rtrs_clt_put_permit(rtrs, permit);
+}
+
+/**
+ * rnbd_clt_left_put_slots() - the server has no request of a device any more, or the session ends
+ * @left: record of the device
+ *
+ * Context: any.
+ */
+void rnbd_clt_left_put_slots(struct rnbd_clt_left *left)
+{
+	struct rnbd_clt_slot *slot, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&left->lock, flags);
+	list_for_each_entry_safe(slot, next, &left->slots, entry) {
+		/* With its permit the slot may be somebody else's at once. */
+		list_del(&slot->entry);
+		rtrs_clt_put_permit(slot->rtrs, slot->permit);
+	}
+	spin_unlock_irqrestore(&left->lock, flags);
+}
+
+/**
+ * rnbd_clt_left_put_all_slots() - give back all permits that were kept
+ * @sess: session that is being torn down: @stop is set, its transport is not closed yet
+ *
+ * Context: process.
+ */
+void rnbd_clt_left_put_all_slots(struct rnbd_clt_sess *sess)
+{
+	struct rnbd_clt_left *left;
+	struct rnbd_clt_dev *dev;
+
+	spin_lock(&sess->lock);
+	list_for_each_entry(dev, &sess->devs, entry)
+		rnbd_clt_left_put_slots(dev->left);
+	list_for_each_entry(left, &sess->left, entry)
+		rnbd_clt_left_put_slots(left);
+	spin_unlock(&sess->lock);
 }
 
 /**

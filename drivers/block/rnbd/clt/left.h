@@ -6,6 +6,10 @@
 #include "types.h"
 
 struct rnbd_clt_left *rnbd_clt_left_alloc(struct rnbd_clt_sess *sess, const char *path);
+void rnbd_clt_left_keep_slot(struct rnbd_clt_left *left, struct rnbd_clt_slot *slot,
+			     struct rtrs_clt_sess *rtrs, struct rtrs_permit *permit);
+void rnbd_clt_left_put_slots(struct rnbd_clt_left *left);
+void rnbd_clt_left_put_all_slots(struct rnbd_clt_sess *sess);
 void rnbd_clt_left_free(struct rnbd_clt_left *left);
 void rnbd_clt_left_keep(struct rnbd_clt_left *left);
 void rnbd_clt_left_queue(struct rnbd_clt_sess *sess, unsigned long delay);

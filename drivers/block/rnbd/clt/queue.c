@@ -49,6 +49,7 @@
 
 #include "fault.h"
 #include "hold.h"
+#include "left.h"
 #include "queue.h"
 #include "../proto/opmap.h"
 
@@ -133,12 +134,31 @@ static __always_inline void rnbd_clt_io_put_permit(struct rnbd_clt_dev *dev, str
 		rnbd_clt_queue_feed(dev, blk_mq_rq_from_pdu(io)->q);
 }
 
+static __always_inline struct rnbd_clt_slot *rnbd_clt_queue_slot(const struct rnbd_clt_sess *sess, u32 slot)
+{
+	return sess->slots + slot * sess->slot_bytes;
+}
+
+/* It was aborted: its pages are safe, but the server may still have it. */
+static void rnbd_clt_io_aborted(struct rnbd_clt_dev *dev, struct request *rq)
+{
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+
+	rnbd_clt_left_keep_slot(dev->left, rnbd_clt_queue_slot(dev->sess, io->permit->slot), io->rtrs, io->permit);
+	io->status = BLK_STS_IOERR;
+	blk_mq_complete_request(rq);
+}
+
 static void rnbd_clt_io_conf(void *priv, int errno)
 {
 	struct request *rq = priv;
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 	struct rnbd_clt_dev *dev = rq->q->queuedata;
 
+	if (unlikely(errno == -ECONNABORTED && READ_ONCE(io->permit->aborted) == rq)) {
+		rnbd_clt_io_aborted(dev, rq);
+		return;
+	}
 	rnbd_clt_io_put_permit(dev, io);
 	if (unlikely(errno == -ECONNABORTED)) {
 		if (rnbd_clt_hold(dev)) {
@@ -158,11 +178,6 @@ static void rnbd_clt_queue_complete(struct request *rq)
 	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
 
 	blk_mq_end_request(rq, io->status);
-}
-
-static __always_inline struct rnbd_clt_slot *rnbd_clt_queue_slot(const struct rnbd_clt_sess *sess, u32 slot)
-{
-	return sess->slots + slot * sess->slot_bytes;
 }
 
 /* @batch: what it may travel with, or NULL. */
@@ -435,6 +450,37 @@ static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 		rtrs_clt_request_overdue(io->rtrs, permit, rq, rq->timeout);
 	rcu_read_unlock();
 	return BLK_EH_RESET_TIMER;
+}
+
+static bool rnbd_clt_queue_abort_rq(struct request *rq, void *priv)
+{
+	struct rnbd_clt_io *io = blk_mq_rq_to_pdu(rq);
+	struct rnbd_clt_dev *dev = rq->q->queuedata;
+	struct rtrs_permit *permit;
+	bool *last_path = priv;
+
+	/* As in rnbd_clt_queue_timeout(). */
+	rcu_read_lock();
+	permit = smp_load_acquire(&io->permit);
+	if (permit && rcu_access_pointer(dev->sess->rtrs))
+		rtrs_clt_request_abort(io->rtrs, permit, rq, *last_path);
+	rcu_read_unlock();
+	return true;
+}
+
+/**
+ * rnbd_clt_queue_abort() - have requests of a disk fail that the server has
+ * @dev: device that is unmapped
+ * @last_path: also those on the only path that is connected
+ *
+ * They fail when the paths they are on are torn down.  To be called again, after a while, as long as there are some:
+ * of several paths it gives up one after the other.
+ *
+ * Context: may sleep; the caller is a user of the session.
+ */
+void rnbd_clt_queue_abort(struct rnbd_clt_dev *dev, bool last_path)
+{
+	blk_mq_tagset_busy_iter(&dev->tag_set, rnbd_clt_queue_abort_rq, &last_path);
 }
 
 static int rnbd_clt_queue_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)

@@ -323,6 +323,7 @@ static void rnbd_clt_sess_shutdown(struct rnbd_clt_sess *sess)
 		return;
 	RCU_INIT_POINTER(sess->rtrs, NULL);
 	synchronize_rcu();
+	rnbd_clt_left_put_all_slots(sess);
 	rtrs_clt_close(rtrs);
 	rnbd_clt_left_drop_all(sess);
 }

@@ -194,12 +194,16 @@ struct rnbd_clt_sess {
  * @entry: in rnbd_clt_sess.left (S)
  * @path: the name (I)
  * @round: rnbd_clt_sess.left_round in which it was last tried (rnbd_clt_sess.left_work only)
+ * @lock: guards @slots; innermost, interrupts off
+ * @slots: struct rnbd_clt_slot, of requests that the server may still have: nothing else can be sent in these slots
  * @msg: OPEN and CLOSE
  */
 struct rnbd_clt_left {
 	struct list_head entry;
 	char path[RNBD_NAME_LEN + 1];
 	unsigned int round;
+	spinlock_t lock;
+	struct list_head slots;
 	struct rnbd_clt_msg msg;
 };
 
@@ -234,6 +238,7 @@ struct rnbd_clt_hold {
  * @nr_openers: open block devices, partitions too (S)
  * @device_id: handle on the server; constant while the state is open (M)
  * @open_gen: rnbd_clt_sess.link_gen for which @device_id is good (M)
+ * @is_cut: requests were aborted that the server may still have (U)
  * @on_server: the server may have it open: an OPEN was answered, or may have been, and no CLOSE has ended since (M)
  * @was_on_server: the same, before OPEN was sent last (M)
  * @left: keeps the name if that is still so when the device goes (S)
@@ -272,6 +277,7 @@ struct rnbd_clt_dev {
 	unsigned int nr_openers;
 	u32 device_id;
 	unsigned int open_gen;
+	bool is_cut;
 	bool on_server;
 	bool was_on_server;
 	struct rnbd_clt_left *left;
@@ -315,10 +321,16 @@ struct rnbd_clt_io {
 
 /**
  * struct rnbd_clt_slot - what belongs to a slot of the transport, and to the request that holds its permit
+ * @entry: in rnbd_clt_left.slots, of a request that was aborted (rnbd_clt_left.lock)
+ * @rtrs: transport session of @permit (rnbd_clt_left.lock)
+ * @permit: the slot's permit (rnbd_clt_left.lock)
  * @sgl: pages of the request, rnbd_clt_sess.attrs.max_segments entries, initialised once
  */
 struct rnbd_clt_slot {
-	DECLARE_FLEX_ARRAY(struct scatterlist, sgl);
+	struct list_head entry;
+	struct rtrs_clt_sess *rtrs;
+	struct rtrs_permit *permit;
+	struct scatterlist sgl[];
 };
 
 /* A message also for the one whose request fails. */

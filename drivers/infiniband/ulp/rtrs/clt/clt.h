@@ -549,6 +549,11 @@ static inline bool rtrs_clt_path_has_credits(const struct rtrs_clt_path *path)
 	return path->features & RTRS_EXT_CREDITS;
 }
 
+static inline struct rtrs_permit *rtrs_clt_permit(const struct rtrs_clt_sess *sess, u32 slot)
+{
+	return sess->permits + slot * sess->permit_size;
+}
+
 static inline struct rtrs_clt_conn *to_clt_conn(struct rtrs_conn *conn)
 {
 	return container_of(conn, struct rtrs_clt_conn, conn);

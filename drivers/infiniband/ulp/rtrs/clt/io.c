@@ -328,6 +328,14 @@ static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned in
 	rtrs_nl_tell(&news);
 }
 
+/* Does its ULP want no answer any more? */
+static bool rtrs_clt_req_is_aborted(const struct rtrs_clt_req *req)
+{
+	const void *aborted = READ_ONCE(rtrs_clt_permit(req->path->sess, req->slot)->aborted);
+
+	return aborted && aborted == req->priv;
+}
+
 /**
  * struct rtrs_clt_moves - what became of the requests that a path owed
  * @moved: requests that another path has
@@ -341,7 +349,7 @@ struct rtrs_clt_moves {
 };
 
 /*
- * Try each request that the path still owes.  @send: other paths may take them, else they fail.
+ * Try each request that the path still owes.  @send: other paths may take them, unless they are aborted; else they fail.
  * Return: has one to wait, for room in a send queue, memory or a mapping?
  */
 static bool rtrs_clt_move_owed(struct rtrs_clt_path *path, bool send, struct rtrs_clt_moves *moves)
@@ -357,7 +365,7 @@ static bool rtrs_clt_move_owed(struct rtrs_clt_path *path, bool send, struct rtr
 		if (!atomic_read_acquire(&req->state))
 			continue;
 		start_ns = req->start_ns;
-		ret = send ? rtrs_clt_req_resend(req) : -ECONNABORTED;
+		ret = send && !rtrs_clt_req_is_aborted(req) ? rtrs_clt_req_resend(req) : -ECONNABORTED;
 		if (!ret) {
 			/* The ULP may have its slot again by now, but cannot use it on this path, which is not connected. */
 			atomic_set_release(&req->state, 0);
@@ -562,14 +570,21 @@ static bool rtrs_clt_req_overdue(const struct rtrs_clt_req *req, unsigned long t
 	return time_after_eq(jiffies, READ_ONCE(req->sent_at) + timeout - timeout / 8);
 }
 
+/* Is this request on that path?  In an RCU read section. */
+static bool rtrs_clt_path_has_posted(const struct rtrs_clt_path *path, u32 slot, const void *priv)
+{
+	const struct rtrs_clt_req *req;
+
+	if (rtrs_clt_path_state(path) != RTRS_CLT_PATH_CONNECTED)
+		return false;
+	req = &path->reqs[slot];
+	return (atomic_read_acquire(&req->state) & RTRS_REQ_POSTED) && READ_ONCE(req->priv) == priv;
+}
+
 /* Give the path up if this request is on it, for so long. */
 static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv, unsigned long timeout)
 {
-	struct rtrs_clt_req *req = &path->reqs[slot];
-
-	if (rtrs_clt_path_state(path) != RTRS_CLT_PATH_CONNECTED ||
-	    !(atomic_read_acquire(&req->state) & RTRS_REQ_POSTED) || READ_ONCE(req->priv) != priv ||
-	    !rtrs_clt_req_overdue(req, timeout))
+	if (!rtrs_clt_path_has_posted(path, slot, priv) || !rtrs_clt_req_overdue(&path->reqs[slot], timeout))
 		return;
 	rtrs_clt_path_err_rl(path, "no answer to the request in slot %u in time, path given up\n",
 			     slot);
@@ -604,6 +619,60 @@ void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *pe
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL(rtrs_clt_request_overdue);
+
+static bool rtrs_clt_other_connected(const struct rtrs_clt_paths *paths, const struct rtrs_clt_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < paths->nr; i++)
+		if (paths->path[i] != path && rtrs_clt_path_state(paths->path[i]) == RTRS_CLT_PATH_CONNECTED)
+			return true;
+	return false;
+}
+
+/**
+ * rtrs_clt_request_abort() - the answer to a request is not wanted any more
+ * @sess: open session
+ * @permit: permit of the request
+ * @priv: @priv of its struct rtrs_clt_req_ops, not NULL; no other request of the session ever has the same
+ * @last_path: give up the path that the request is on also if it is the only one of several that is connected
+ *
+ * Pages of a request can be had back only from a path that is torn down.  So the path is given up, other requests go to
+ * another one, and this one completes with -ECONNABORTED, at the latest when the path is torn down; it is not sent
+ * again.  The server may still have it, and lets no other request of its slot run before it is done: keep the permit,
+ * if @permit->aborted is @priv in the callback, until the server has none of the ULP's requests any more.
+ *
+ * If the request is about to be sent, or to move to another path, nothing may happen: call again, after a while, until
+ * it has completed.  Not part of mainline's interface.
+ *
+ * Context: any.
+ * Return: true if a path was given up.
+ */
+bool rtrs_clt_request_abort(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
+			    bool last_path)
+{
+	const struct rtrs_clt_paths *paths;
+	struct rtrs_clt_path *path;
+	bool given_up = false;
+	unsigned int i;
+
+	WRITE_ONCE(permit->aborted, priv);
+	rcu_read_lock();
+	paths = rcu_dereference(sess->paths);
+	for (i = 0; paths && i < paths->nr; i++) {
+		path = paths->path[i];
+		if (!rtrs_clt_path_has_posted(path, permit->slot, priv))
+			continue;
+		if (!last_path && paths->nr > 1 && !rtrs_clt_other_connected(paths, path))
+			continue;
+		rtrs_clt_path_err_rl(path, "the request in slot %u is aborted, path given up\n", permit->slot);
+		rtrs_clt_path_error(path, -ECANCELED);
+		given_up = true;
+	}
+	rcu_read_unlock();
+	return given_up;
+}
+EXPORT_SYMBOL(rtrs_clt_request_abort);
 
 /**
  * rtrs_clt_rdma_cq_direct() - complete polled requests

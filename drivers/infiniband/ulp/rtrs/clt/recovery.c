@@ -42,6 +42,7 @@ enum rtrs_clt_loss rtrs_clt_loss_of(int error)
 {
 	switch (error) {
 	case 0:
+	case -ECANCELED:
 		return RTRS_CLT_LOSS_ON_REQUEST;
 	case -ECONNRESET:
 		return RTRS_CLT_LOSS_BY_SERVER;

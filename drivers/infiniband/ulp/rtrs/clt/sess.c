@@ -68,11 +68,6 @@ void rtrs_clt_sess_free(struct rtrs_clt_sess *sess)
 	kfree(sess);
 }
 
-static struct rtrs_permit *rtrs_clt_permit(const struct rtrs_clt_sess *sess, u32 slot)
-{
-	return sess->permits + slot * sess->permit_size;
-}
-
 /**
  * rtrs_clt_sess_alloc_permits() - allocate a permit for each slot
  * @sess: session whose queue depth is known
@@ -130,6 +125,7 @@ static struct rtrs_permit *rtrs_clt_try_permit(struct rtrs_clt_sess *sess,
 	permit = rtrs_clt_permit(sess, slot);
 	permit->con = con_type == RTRS_ADMIN_CON ?
 		      0 : raw_smp_processor_id() % sess->nr_io_conns + 1;
+	WRITE_ONCE(permit->aborted, NULL);
 	return permit;
 }
 

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A disk that hangs on the server is unmapped by force. That ends in some seconds, and another disk of the session goes on.
+# What the server still has keeps its slots, and the name, until it answers.
+#
+# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+
+. "$(dirname "$0")/../lib.sh"
+export DM_DISABLE_UDEV=1
+
+SLOW=${RTRS_SLOWNESS:-1}
+
+hang() {
+	dmsetup suspend --noflush --nolockfs hang
+}
+
+# hung_start <device>: requests of both directions, on both paths
+hung_start() {
+	echo 3600000 >"$(queue_attr "$1" io_timeout)"
+	fio --name=hung --filename="$1" --direct=1 --ioengine=libaio --iodepth=24 --rw=randrw --bs=4k --size=8M \
+		--io_size=1M --output=/tmp/hung.out >/tmp/hung.err 2>&1 &
+	hung_pid=$!
+}
+
+hung_all() {
+	local n m
+	n=$(paths_sum test rdma 5)
+	sleep 0.5
+	m=$(paths_sum test rdma 5)
+	[ "$n" -ge 8 ] && [ "$m" -ge "$n" ]
+}
+
+# unmap_in_time <device>: by force, in less than 5 s
+unmap_in_time() {
+	local from pid took end
+	from=$(uptime_ms)
+	end=$((from + 30000 * SLOW))
+	unmap_device "$1" force &
+	pid=$!
+	while child_runs $pid && [ "$(uptime_ms)" -lt $end ]; do
+		sleep 0.05
+	done
+	took=$(($(uptime_ms) - from))
+	diag "unmap by force took $took ms"
+	! child_runs $pid && wait $pid && [ $took -lt $((5000 * SLOW)) ]
+}
+
+hung_failed() {
+	! wait "$hung_pid"
+}
+
+map_again() {
+	map_device test /dev/mapper/hang >/dev/null
+}
+
+ktap_plan 14
+requires dmsetup fio
+topo_up 2
+RTRS_SERVER_OPTS="sess_queue_depth=64"
+rtrs_load
+defer "rm -f /tmp/hung.out /tmp/hung.err"
+modprobe -q dm_mod
+raw=$(backing_null 16) || abort "no backing device"
+good=$(backing_null 16) || abort "no backing device"
+echo "0 $(blockdev --getsz "$raw") linear $raw 0" | dmsetup create hang || abort "dmsetup"
+defer "dmsetup resume hang; unmap_all; sleep 1; dmsetup remove --retry hang"
+
+a=$(map_device test /dev/mapper/hang) || abort "cannot map"
+b=$(map_device test "$good") || abort "cannot map"
+must wait_for 20 sess_paths_are test 2
+must load_start "$b" 120 --iodepth=4 --size=8M --rate_iops=50
+must hang
+hung_start "$a"
+must wait_for 20 hung_all
+kmsg_mark
+check_here "a disk that hangs is unmapped by force" unmap_in_time "$a"
+check "which is said" kmsg_has "${a##*/}: requests do not end, giving up the paths that they are on"
+check_here "its requests have failed" hung_failed
+check "the other disk goes on" load_runs
+check "the paths are back" wait_for 30 sess_paths_are test 2
+check_errno "its name is taken as long as the server has it open" EBUSY $CLT_CTL/map_device \
+	"$(map_line test /dev/mapper/hang)" 'unmapped, but the server has not closed it yet for the mapping before'
+sleep 1
+must dmsetup resume hang
+check "it answers: it can be mapped again" wait_for 30 map_again
+a=$(mapped_node test /dev/mapper/hang) || abort "cannot map"
+check "and written" fio_verify "$a" --size=256k
+load_end
+check "the other disk: no I/O failed, all data are right" load_succeeded
+check "none took longer than a second" [ "$(load_max_ms)" -le $((1000 * SLOW)) ]
+diag "the longest took $(load_max_ms) ms"
+must unmap_device "$b"
+
+# It is the only one.
+must hang
+hung_start "$a"
+must wait_for 20 hung_all
+check_here "the only disk of a session: unmapped by force" unmap_in_time "$a"
+check_here "its requests have failed too" hung_failed
+check "the session is gone" [ ! -e $CLT_CLASS/test ]
+must dmsetup resume hang
+check "all can be mapped again" wait_for 30 map_again
+must unmap_device "$(mapped_node test /dev/mapper/hang)"
+
+ktap_end
