@@ -227,11 +227,15 @@ static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int re
 {
 	if (!ret) {
 		rnbd_clt_dev_set_sectors(dev, nsectors);
-		rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
 		pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
-		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_BACK, NULL, 0);
-		scoped_guard(spinlock, &dev->sess->lock)
+		scoped_guard(spinlock, &dev->sess->lock) {
+			/* It may have been lost again. */
+			if (rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_OPEN) {
+				dev->tell_back = true;
+				rnbd_clt_sess_queue_tell_work(dev);
+			}
 			rnbd_clt_dev_told(dev);
+		}
 	} else if (dev->open_unheard) {
 		rnbd_clt_dev_open_failed(dev, dev->msg.gen, ret, dev->open_why);
 	}
@@ -384,27 +388,43 @@ int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
 	return ret ? ret : dev->open_error;
 }
 
-/* The link was lost, or is back. */
-static void rnbd_clt_dev_link_work(struct work_struct *work)
+/* The link was lost, and the device is open again, or one of both. */
+static void rnbd_clt_dev_tell_work(struct work_struct *work)
 {
-	struct rnbd_clt_dev *dev = container_of(to_delayed_work(work), struct rnbd_clt_dev,
-						link_work);
-	bool tell_offline = false, want_open = false;
-	unsigned int gen;
-	int ret;
+	struct rnbd_clt_dev *dev = container_of(work, struct rnbd_clt_dev, tell_work);
+	bool tell_offline = false, tell_back = false;
 
 	spin_lock(&dev->sess->lock);
-	gen = dev->sess->link_gen;
 	if (dev->is_online) {
 		swap(tell_offline, dev->tell_offline);
-		swap(want_open, dev->want_open);
+		swap(tell_back, dev->tell_back);
 	}
-	want_open = want_open && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
 	spin_unlock(&dev->sess->lock);
 	if (tell_offline) {
 		rnbd_clt_dev_uevent(dev, KOBJ_OFFLINE);
 		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_LOST, "no path is connected", 0);
 	}
+	if (tell_back) {
+		rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
+		rnbd_clt_tell(dev, RTRS_NL_EVENT_DEVICE_BACK, NULL, 0);
+	}
+}
+
+/* The link is back. */
+static void rnbd_clt_dev_link_work(struct work_struct *work)
+{
+	struct rnbd_clt_dev *dev = container_of(to_delayed_work(work), struct rnbd_clt_dev,
+						link_work);
+	bool want_open = false;
+	unsigned int gen;
+	int ret;
+
+	spin_lock(&dev->sess->lock);
+	gen = dev->sess->link_gen;
+	if (dev->is_online)
+		swap(want_open, dev->want_open);
+	want_open = want_open && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
+	spin_unlock(&dev->sess->lock);
 	if (!want_open)
 		return;
 	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED, true);
@@ -423,7 +443,8 @@ static void rnbd_clt_dev_link_work(struct work_struct *work)
 void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
 {
 	spin_lock(&dev->sess->lock);
-	WRITE_ONCE(dev->is_online, true);
+	/* PAIRS: with rnbd_clt_hold(), which needs the disk. */
+	smp_store_release(&dev->is_online, true);
 	dev->telling++;
 	spin_unlock(&dev->sess->lock);
 	rtrs_nl_changed();
@@ -431,7 +452,9 @@ void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev)
 	rnbd_clt_dev_uevent(dev, KOBJ_ONLINE);
 
 	spin_lock(&dev->sess->lock);
-	if (dev->tell_offline || dev->want_open)
+	if (dev->tell_offline || dev->tell_back)
+		rnbd_clt_sess_queue_tell_work(dev);
+	if (dev->want_open)
 		rnbd_clt_sess_queue_link_work(dev);
 	rnbd_clt_dev_told(dev);
 	spin_unlock(&dev->sess->lock);
@@ -497,6 +520,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 	strscpy(dev->path, path, sizeof(dev->path));
 	dev->access_mode = mode;
 	INIT_DELAYED_WORK(&dev->link_work, rnbd_clt_dev_link_work);
+	INIT_WORK(&dev->tell_work, rnbd_clt_dev_tell_work);
 	rnbd_clt_hold_init(dev, no_path_timeout);
 	ret = rnbd_clt_dev_list(dev);
 	if (ret)
@@ -562,6 +586,7 @@ static void rnbd_clt_dev_settle(struct rnbd_clt_dev *dev)
 	wake_up_all(&dev->sess->msg_wait);
 	/* Nobody begins to tell any more, but who has begun needs the disk. */
 	wait_event(dev->sess->msg_wait, !READ_ONCE(dev->telling));
+	cancel_work_sync(&dev->tell_work);
 	cancel_delayed_work_sync(&dev->link_work);
 	cancel_delayed_work_sync(&dev->hold.dwork);
 }

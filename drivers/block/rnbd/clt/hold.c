@@ -107,7 +107,8 @@ bool rnbd_clt_hold(struct rnbd_clt_dev *dev)
 	unsigned long flags;
 	bool hold;
 
-	if (!READ_ONCE(dev->is_online))
+	/* PAIRS: with rnbd_clt_dev_set_online(). */
+	if (!smp_load_acquire(&dev->is_online))
 		return false;
 	spin_lock_irqsave(&dev->hold.lock, flags);
 	/* PAIRS: with rnbd_clt_hold_stop(), which comes after the state was set. */

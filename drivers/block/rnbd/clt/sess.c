@@ -80,8 +80,24 @@ void rnbd_clt_sess_exit_wq(void)
 }
 
 /**
- * rnbd_clt_sess_queue_link_work() - have a device do what it was marked for
- * @dev: device with tell_offline or want_open set
+ * rnbd_clt_sess_queue_tell_work() - have a device announce what became of it
+ * @dev: device with tell_offline or tell_back set
+ *
+ * User space is told under a mutex of the kernel that others hold while they wait for memory, which writeback frees,
+ * which may wait for the device: so not by a work that opens the device, nor on a workqueue of ours.
+ *
+ * Context: rnbd_clt_sess.lock held.
+ */
+void rnbd_clt_sess_queue_tell_work(struct rnbd_clt_dev *dev)
+{
+	lockdep_assert_held(&dev->sess->lock);
+	if (!dev->stop)
+		queue_work(system_unbound_wq, &dev->tell_work);
+}
+
+/**
+ * rnbd_clt_sess_queue_link_work() - have a device send OPEN
+ * @dev: device with want_open set
  *
  * Context: rnbd_clt_sess.lock held.
  */
@@ -101,7 +117,6 @@ void rnbd_clt_sess_queue_link_work(struct rnbd_clt_dev *dev)
 void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev)
 {
 	lockdep_assert_held(&dev->sess->lock);
-	/* What is queued without a delay has something to tell, and stays so. */
 	if (!dev->stop)
 		queue_delayed_work(rnbd_clt_sessions.wq, &dev->link_work, dev->open_retry.delay);
 }
@@ -210,8 +225,11 @@ static void rnbd_clt_sess_link_lost(struct rnbd_clt_sess *sess)
 		if (rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_OPEN)
 			continue;
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_CLOSED);
-		dev->tell_offline = true;
-		rnbd_clt_sess_queue_link_work(dev);
+		/* If nobody has heard that it was back, nobody need hear that it is gone again. */
+		if (!dev->tell_back)
+			dev->tell_offline = true;
+		dev->tell_back = false;
+		rnbd_clt_sess_queue_tell_work(dev);
 	}
 	spin_unlock(&sess->lock);
 }

@@ -38,6 +38,7 @@ struct rnbd_clt_sess *rnbd_clt_sess_get_nth(unsigned int nr);
 struct rnbd_clt_dev *rnbd_clt_sess_any_dev(void);
 struct rnbd_clt_dev *rnbd_clt_sess_find_dev(const char *disk);
 
+void rnbd_clt_sess_queue_tell_work(struct rnbd_clt_dev *dev);
 void rnbd_clt_sess_queue_link_work(struct rnbd_clt_dev *dev);
 void rnbd_clt_sess_queue_open(struct rnbd_clt_dev *dev);
 

@@ -237,6 +237,7 @@ struct rnbd_clt_hold {
  * @is_gone: taken apart, but a message may still be under way (S)
  * @nr_openers: open block devices, partitions too (S)
  * @device_id: handle on the server; constant while the state is open (M)
+ * @is_starved: a request that was started waits for a slot (A)
  * @open_gen: rnbd_clt_sess.link_gen for which @device_id is good (M)
  * @is_cut: requests were aborted that the server may still have (U)
  * @on_server: the server may have it open: an OPEN was answered, or may have been, and no CLOSE has ended since (M)
@@ -247,17 +248,18 @@ struct rnbd_clt_hold {
  * @open_why: more about that, or NULL (M)
  * @open_unheard: nobody waits for the result, so the kernel log gets it (M)
  * @msg: OPEN and CLOSE
- * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (S)
+ * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (s)
  * @tell_offline: the loss has to be announced (S)
+ * @tell_back: the end of it has to be announced, after @tell_offline (S)
+ * @tell_work: announces both; nothing waits for it but the one who unmaps
  * @telling: so many tell user space of the disk, which must not go meanwhile (S); the end of it wakes
  *	@sess->msg_wait
  * @want_open: OPEN has to be sent (S)
  * @open_retry: OPEN that the server has refused since the link came back (S)
- * @link_work: tells, and sends; with a delay only to ask once more
+ * @link_work: sends OPEN; with a delay only to ask once more
  * @hold: requests that wait for a path
  * @tag_set: its requests (U)
  * @nr_slots: slots of the transport that they hold, of those taken while the session had several disks (A)
- * @is_starved: a request that was started waits for a slot (A)
  * @disk: the disk, from when it was added until the memory goes (U)
  * @is_added: the disk is (U)
  * @kobj: directory rnbd/ of the disk in sysfs, or NULL (U)
@@ -276,6 +278,7 @@ struct rnbd_clt_dev {
 	bool is_gone;
 	unsigned int nr_openers;
 	u32 device_id;
+	bool is_starved;
 	unsigned int open_gen;
 	bool is_cut;
 	bool on_server;
@@ -289,6 +292,8 @@ struct rnbd_clt_dev {
 
 	bool is_online;
 	bool tell_offline;
+	bool tell_back;
+	struct work_struct tell_work;
 	unsigned int telling;
 	bool want_open;
 	struct rnbd_clt_retry open_retry;
@@ -297,7 +302,6 @@ struct rnbd_clt_dev {
 
 	struct blk_mq_tag_set tag_set;
 	atomic_t nr_slots;
-	bool is_starved;
 	struct gendisk *disk;
 	bool is_added;
 	struct kobject *kobj;
