@@ -42,7 +42,7 @@ static const struct option options[] = {
 	{ 'q', "poll-queues", "N", OPT_TEXT, FIELD(poll_queues),
 	  "queues for polled I/O of a new session, -1: one per CPU (default: 0)" },
 	{ 't', "no-path-timeout", "SECONDS", OPT_TEXT, FIELD(no_path_timeout),
-	  "how long I/O waits without a path, 0: not at all, -1: for ever (default: 30)" },
+	  "how long I/O waits without a path, 0: not at all, -1: for ever (default: 600)" },
 	{ 'I', "hb-interval-ms", "MS", OPT_TEXT, FIELD(timing[TIMING_hb_interval_ms]),
 	  "time between two heartbeats of a new session (default: 200)" },
 	{ 'M', "hb-missed-max", "N", OPT_TEXT, FIELD(timing[TIMING_hb_missed_max]),

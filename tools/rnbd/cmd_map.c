@@ -326,10 +326,22 @@ static enum status prepare(const struct args *args, struct request *req)
 	return args->paths.nr ? ST_OK : find_paths(args, req);
 }
 
+/* Seconds for the line; NULL: mainline's modules do not have it. */
+static const char *no_path_timeout(const struct args *args)
+{
+	const char *usage;
+
+	if (args->no_path_timeout)
+		return args->no_path_timeout;
+	usage = io_read(CLT_MAP_DEVICE);
+	return usage && strstr(usage, "no_path_timeout") ? NO_PATH_TIMEOUT : NULL;
+}
+
 static const char *map_line(const struct args *args, const struct request *req, const char *device)
 {
 	const char *line = mem_printf("sessname=%s device_path=%s", req->session, device);
 	bool new = !req->session_exists && !req->session_made;
+	const char *timeout = no_path_timeout(args);
 	enum timing nr;
 	size_t i;
 
@@ -342,8 +354,8 @@ static const char *map_line(const struct args *args, const struct request *req, 
 		line = mem_printf("%s access_mode=%s", line, args->access);
 	if (args->poll_queues && !req->session_made)
 		line = mem_printf("%s nr_poll_queues=%s", line, args->poll_queues);
-	if (args->no_path_timeout)
-		line = mem_printf("%s no_path_timeout=%s", line, args->no_path_timeout);
+	if (timeout)
+		line = mem_printf("%s no_path_timeout=%s", line, timeout);
 	for (nr = 0; nr < NR_TIMINGS && new; nr++)
 		if (args->timing[nr])
 			line = mem_printf("%s %s=%s", line, timings[nr].name, args->timing[nr]);
