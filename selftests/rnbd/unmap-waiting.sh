@@ -103,7 +103,7 @@ mkdir -p $MNT
 defer "rm -rf $MNT $FILES.*"
 defer is_unmounted
 neighbour=$(map_on 1 neighbour "$other") || abort "cannot map"
-must load_start "$neighbour" 150
+must load_start "$neighbour" 150 --rate_iops=100
 
 map_test
 server_dies
