@@ -120,11 +120,13 @@ struct rtrs_clt_batch {
  * @queue_depth: number of slots
  * @max_io_size: bytes of data per request
  * @max_segments: entries of the sg list per request, each at most 4 KiB unless physically contiguous
+ * @identity: the server's ULP can tell which disk it opens (extension IDENTITY).  Not part of mainline's interface.
  */
 struct rtrs_attrs {
 	u32 queue_depth;
 	u32 max_io_size;
 	u32 max_segments;
+	bool identity;
 };
 
 /* Longest words of a report, with NUL. */

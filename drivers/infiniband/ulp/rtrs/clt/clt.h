@@ -430,6 +430,7 @@ struct rtrs_clt_paths {
  * @mem_bits: bits of the immediate that hold the offset in a chunk; as @queue_depth
  * @max_io_size: E. bytes per request, 0 until the first path is up; only ever lowered
  * @max_segments: E. sg entries per request; as @max_io_size
+ * @features: E. extensions that all paths have which are up
  * @ev_mutex: serialises link events
  * @paths_up: E. paths that are up
  * @srv_sess: E. the server's number of the session that the ULP knows, 0 if it gave none
@@ -470,6 +471,7 @@ struct rtrs_clt_sess {
 	u32 mem_bits;
 	u32 max_io_size;
 	u32 max_segments;
+	u16 features;
 
 	struct mutex ev_mutex;
 	unsigned int paths_up;

@@ -353,6 +353,7 @@ static void rtrs_clt_fence_merge_sizes(const struct rtrs_clt_path *path)
 	lockdep_assert_held(&sess->ev_mutex);
 	WRITE_ONCE(sess->max_segments, min_not_zero(sess->max_segments, path->max_segments));
 	WRITE_ONCE(sess->max_io_size, min_not_zero(sess->max_io_size, path->max_io_size));
+	WRITE_ONCE(sess->features, sess->paths_up ? sess->features & path->features : path->features);
 }
 
 /*

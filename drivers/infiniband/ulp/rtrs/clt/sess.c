@@ -229,6 +229,7 @@ int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr)
 	attr->queue_depth = sess->queue_depth;
 	attr->max_segments = READ_ONCE(sess->max_segments);
 	attr->max_io_size = min_t(u32, READ_ONCE(sess->max_io_size), attr->max_segments * SZ_4K);
+	attr->identity = READ_ONCE(sess->features) & RTRS_EXT_IDENTITY;
 	return 0;
 }
 EXPORT_SYMBOL(rtrs_clt_query);
