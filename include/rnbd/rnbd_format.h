@@ -13,6 +13,8 @@
 #define RNBD_PROTO_MAJOR	2
 #define RNBD_DEFAULT_PORT	1234
 #define RNBD_NAME_LEN		255
+/* Longest text of an identity, with NUL.  Not of protocol 2.0. */
+#define RNBD_IDENTITY_LEN	128
 
 /**
  * enum rnbd_msg_type - type word of every message
@@ -149,6 +151,26 @@ struct rnbd_msg_open_rsp {
 };
 
 /**
+ * struct rnbd_msg_open_rsp_id - what was opened, and which disk it is, 336 bytes (extension IDENTITY)
+ * @rsp: as of protocol 2.0
+ * @run: number of the server's run, 0: the server does not tell which disk it is
+ * @disk: number of the disk in that run, not 0
+ * @partition: number of the partition, 0: the whole disk
+ * @reserved: 0
+ * @given: identity that the server's administrator gave, NUL terminated; empty: none
+ * @own: identity that the disk has, NUL terminated; empty: none
+ */
+struct rnbd_msg_open_rsp_id {
+	struct rnbd_msg_open_rsp rsp;
+	__le64 run;
+	__le64 disk;
+	__le32 partition;
+	__u8 reserved[4];
+	__u8 given[RNBD_IDENTITY_LEN];
+	__u8 own[RNBD_IDENTITY_LEN];
+};
+
+/**
  * struct rnbd_msg_io - one block request, 32 bytes
  * @hdr: header
  * @device_id: handle from struct rnbd_msg_open_rsp
@@ -185,6 +207,9 @@ static_assert(sizeof(struct rnbd_msg_open_rsp) == 56);
 static_assert(offsetof(struct rnbd_msg_open_rsp, nsectors) == 8);
 static_assert(offsetof(struct rnbd_msg_open_rsp, physical_block_size) == 36);
 static_assert(offsetof(struct rnbd_msg_open_rsp, cache_policy) == 45);
+static_assert(sizeof(struct rnbd_msg_open_rsp_id) == 336);
+static_assert(offsetof(struct rnbd_msg_open_rsp_id, run) == 56);
+static_assert(offsetof(struct rnbd_msg_open_rsp_id, given) == 80);
 static_assert(sizeof(struct rnbd_msg_io) == 32);
 static_assert(offsetof(struct rnbd_msg_io, sector) == 8);
 static_assert(offsetof(struct rnbd_msg_io, rw) == 16);

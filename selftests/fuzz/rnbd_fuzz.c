@@ -2,6 +2,7 @@
 /* Messages of both sides of RNBD, and the text written to map_device, against every decoder. */
 #include <linux/kernel.h>
 
+#include "../../drivers/block/rnbd/proto/identity.h"
 #include "../../drivers/block/rnbd/proto/negotiate.h"
 #include "../../drivers/block/rnbd/proto/opmap.h"
 #include "../../drivers/block/rnbd/proto/options.h"
@@ -71,6 +72,26 @@ static void fuzz_open_rsp(struct fuzz_in *in)
 	MUST(!limits.discard_granularity || limits.discard_alignment < limits.discard_granularity);
 	old = limits;
 	MUST(!rnbd_limits_changed(&old, old.nsectors, &limits));
+}
+
+static void fuzz_identity(struct fuzz_in *in)
+{
+	char text[RNBD_IDENTITY_TEXT_LEN];
+	struct rnbd_msg_open_rsp_id msg;
+	struct rnbd_identity id, again;
+
+	fuzz_fill(in, &msg, sizeof(msg));
+	if (rnbd_get_identity(&msg, &id)) {
+		MUST(!id.run && !id.given[0] && !id.own[0]);
+		return;
+	}
+	MUST(!id.given[0] || rnbd_identity_is_valid(id.given));
+	MUST(!id.own[0] || rnbd_identity_is_valid(id.own));
+	rnbd_identity_text(&id, text, sizeof(text));
+	MUST(rnbd_identity_is_valid(text));
+	rnbd_put_identity(&msg, &id);
+	MUST(!rnbd_get_identity(&msg, &again));
+	MUST(rnbd_identity_compare(&id, &again) == (id.run ? RNBD_IDENTITY_SAME : RNBD_IDENTITY_UNKNOWN));
 }
 
 static void fuzz_sess_info_rsp(struct fuzz_in *in)
@@ -219,7 +240,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const targets[])(struct fuzz_in *in) = {
 		fuzz_options, fuzz_open_rsp, fuzz_sess_info_rsp, fuzz_srv, fuzz_search_path,
-		fuzz_limits,
+		fuzz_limits, fuzz_identity,
 	};
 	struct fuzz_in in = { data, size };
 	u8 target = fuzz_take(&in, 1);

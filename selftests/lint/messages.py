@@ -28,6 +28,7 @@ PRINTERS = (r"(?:pr|dev|netdev|ibdev)_(?:emerg|alert|crit|err|warn|warning|notic
 REASONS = {
     "drivers/infiniband/ulp/rtrs/clt/path.c": rf"^\t\treturn ({STRING})",
     "drivers/infiniband/ulp/rtrs/srv/info.c": rf"\bwhat = ({STRING})",
+    "drivers/block/rnbd/proto/identity.c": rf"\breturn ({STRING})",
     "drivers/block/rnbd/proto/negotiate.c": rf"(?:\*why =|\breturn) ({STRING})",
     "drivers/block/rnbd/proto/srvcheck.c": rf'\{{ -E\w+, "\w+",\s*({STRING})',
 }

@@ -151,7 +151,22 @@ static size_t convert(char *text, size_t size, const char *spec, va_list *args)
 		ip4_text(va_arg(*args, const u8 *), text, size);
 		return 3;
 	}
+	if (!strncmp(spec, "llu", 3)) {
+		snprintf(text, size, "%llu", va_arg(*args, unsigned long long));
+		return 3;
+	}
+	if (!strncmp(spec, "016llx", 6)) {
+		snprintf(text, size, "%016llx", va_arg(*args, unsigned long long));
+		return 6;
+	}
+	if (!strncmp(spec, "02x", 3)) {
+		snprintf(text, size, "%02x", va_arg(*args, unsigned int));
+		return 3;
+	}
 	switch (*spec) {
+	case 'c':
+		snprintf(text, size, "%c", va_arg(*args, int));
+		return 1;
 	case 'd':
 		snprintf(text, size, "%d", va_arg(*args, int));
 		return 1;
