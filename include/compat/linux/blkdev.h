@@ -100,4 +100,11 @@ static void name##_release(struct gendisk *disk, fmode_t fmode)	\
 }
 #endif
 
+#ifndef HAVE_BDEV_PARTNO
+static inline u8 bdev_partno(const struct block_device *bdev)
+{
+	return bdev->bd_partno;
+}
+#endif
+
 #endif /* _COMPAT_LINUX_BLKDEV_H */

@@ -6,6 +6,7 @@
  * Errors
  *	The first fault found is described in full.  The caller prints it; this file prints nothing.
  */
+#include "identity.h"
 #include "offer.h"
 #include "opmap.h"
 
@@ -50,6 +51,12 @@ static int rnbd_offer_set_clients(struct rnbd_offer *offer, char *value)
 	return *value ? 0 : -EINVAL;
 }
 
+static int rnbd_offer_set_identity(struct rnbd_offer *offer, char *value)
+{
+	offer->identity = value;
+	return rnbd_identity_is_valid(value) ? 0 : -EINVAL;
+}
+
 /* The first one is all that unexport_device knows. */
 static const struct {
 	const char *name;
@@ -62,6 +69,7 @@ static const struct {
 	{ "access_mode", rnbd_offer_set_access_mode, "ro, rw or migration" },
 	{ "clients", rnbd_offer_set_clients,
 	  "ip:<address>, gid:<GID> and names of sessions, separated by commas" },
+	{ "identity", rnbd_offer_set_identity, "1 to 127 printable characters" },
 };
 
 static int rnbd_offer_fault(struct rnbd_options_error *error, const char *key, const char *value,
@@ -87,7 +95,7 @@ static int rnbd_offer_word(char *word, bool name_only, unsigned long *seen, stru
 			break;
 	if (!value || i == nr)
 		return rnbd_offer_fault(error, word, value, name_only ? "name=" :
-					"name=, device=, access_mode= or clients=");
+					"name=, device=, access_mode=, clients= or identity=");
 	if (*seen & BIT(i))
 		return rnbd_offer_fault(error, word, value, "it once");
 	*seen |= BIT(i);

@@ -10,6 +10,7 @@
  * @name: what clients call it
  * @device: path of the block device, absolute
  * @clients: who may open it, separated by commas, not yet looked at; NULL: everybody
+ * @identity: name that the device has wherever it is attached, NULL: none was given
  * @access_mode: the most that a client may ask for
  *
  * The strings point into the text that was parsed.
@@ -18,6 +19,7 @@ struct rnbd_offer {
 	const char *name;
 	const char *device;
 	char *clients;
+	const char *identity;
 	enum rnbd_access_mode access_mode;
 };
 

@@ -8,6 +8,8 @@
  */
 #include <linux/blkdev.h>
 #include <linux/file.h>
+#include <linux/once.h>
+#include <linux/random.h>
 
 #include "backend.h"
 
@@ -73,6 +75,56 @@ void rnbd_srv_backend_limits(const struct rnbd_srv_backend *backend, struct rnbd
 		.write_cache		  = bdev_write_cache(bdev),
 		.fua			  = bdev_fua(bdev),
 	};
+}
+
+/* From what a driver knows, the one first that is said to be unique in the world. */
+static void rnbd_srv_backend_uid(struct gendisk *disk, struct rnbd_identity *id)
+{
+	static const struct {
+		enum blk_unique_id type;
+		const char *name;
+	} types[] = {
+		{ BLK_UID_NAA, "naa" },
+		{ BLK_UID_EUI64, "eui" },
+		{ BLK_UID_T10, "t10" },
+	};
+	u8 uid[16];
+	unsigned int i;
+	int len = 0;
+
+	if (!disk->fops->get_unique_id)
+		return;
+	for (i = 0; i < ARRAY_SIZE(types) && len <= 0; i++) {
+		len = disk->fops->get_unique_id(disk, uid, types[i].type);
+		if (len > 0)
+			rnbd_identity_set_uid(id, types[i].name, uid, min_t(int, len, sizeof(uid)));
+	}
+}
+
+/**
+ * rnbd_srv_backend_identity() - which disk a block device is
+ * @backend: the device
+ * @id: filled in, without what an administrator calls it
+ *
+ * Names of device mapper and md, serial numbers and what is on a disk are known to udev, not here.
+ *
+ * Context: process, may sleep.
+ */
+void rnbd_srv_backend_identity(const struct rnbd_srv_backend *backend, struct rnbd_identity *id)
+{
+	/* Numbers of disks begin anew with each boot. */
+	static u64 rnbd_srv_run;
+	struct block_device *bdev = backend->bdev;
+	const struct partition_meta_info *info = bdev->bd_meta_info;
+
+	get_random_once(&rnbd_srv_run, sizeof(rnbd_srv_run));
+	*id = (struct rnbd_identity){
+		.run = rnbd_srv_run | 1,
+		.disk = bdev->bd_disk->diskseq,
+	};
+	rnbd_srv_backend_uid(bdev->bd_disk, id);
+	if (bdev_is_partition(bdev))
+		rnbd_identity_set_partition(id, bdev_partno(bdev), info ? info->uuid : NULL);
 }
 
 /**

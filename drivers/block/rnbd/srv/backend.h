@@ -7,7 +7,7 @@
 int rnbd_srv_backend_open(struct rnbd_srv_backend *backend, const char *path, bool writable);
 void rnbd_srv_backend_close(struct rnbd_srv_backend *backend);
 void rnbd_srv_backend_limits(const struct rnbd_srv_backend *backend, struct rnbd_srv_limits *lim);
-
+void rnbd_srv_backend_identity(const struct rnbd_srv_backend *backend, struct rnbd_identity *id);
 void rnbd_srv_backend_rules(const struct rnbd_srv_backend *backend,
 			    struct rnbd_srv_io_rules *rules);
 

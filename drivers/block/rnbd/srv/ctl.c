@@ -135,7 +135,7 @@ const struct kobj_type rnbd_srv_ctl_dev_type = {
 static ssize_t export_device_show(struct device *dev, struct device_attribute *attr, char *page)
 {
 	return sysfs_emit(page,
-			  "Usage: echo \"name=<name> device=<path> [access_mode=<ro|rw|migration>] [clients=<client>[,<client>]...]\" > %s\n"
+			  "Usage: echo \"name=<name> device=<path> [access_mode=<ro|rw|migration>] [clients=<client>[,<client>]...] [identity=<text>]\" > %s\n"
 			  "client: ip:<IPv4>, ip:<IPv6>, gid:<GID> or the name of a session; without any: all\n",
 			  attr->attr.name);
 }

@@ -189,9 +189,10 @@ void rnbd_srv_dev_free(struct rnbd_srv_dev *dev)
 }
 
 /* Open the block device that the client's name leads to. */
-static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_limits *lim,
+static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_opened *opened,
 				     enum rnbd_srv_verdict *verdict)
 {
+	struct rnbd_srv_limits *lim = &opened->lim;
 	bool exported;
 	char *path;
 	int ret;
@@ -215,6 +216,10 @@ static int rnbd_srv_dev_open_backend(struct rnbd_srv_dev *dev, struct rnbd_srv_l
 		return ret;
 
 	rnbd_srv_backend_limits(&dev->backend, lim);
+	rnbd_srv_backend_identity(&dev->backend, &dev->identity);
+	if (exported)
+		rnbd_srv_offer_identity(dev, &dev->identity);
+	opened->identity = dev->identity;
 	*verdict = rnbd_srv_check_limits(lim);
 	if (*verdict != RNBD_SRV_OK) {
 		rnbd_srv_backend_close(&dev->backend);
@@ -287,7 +292,7 @@ int rnbd_srv_dev_open(struct rnbd_srv_sess *sess, const struct rnbd_srv_open_req
 	dev = rnbd_srv_dev_alloc(sess, req);
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	ret = rnbd_srv_dev_open_backend(dev, &opened->lim, verdict);
+	ret = rnbd_srv_dev_open_backend(dev, opened, verdict);
 	if (ret)
 		goto err_put_dev;
 	/* Once published it may be closed and freed at any time: not touched again. */
@@ -324,6 +329,7 @@ bool rnbd_srv_dev_reopen(struct rnbd_srv_sess *sess, const struct rnbd_srv_open_
 			continue;
 		opened->id = dev->id;
 		rnbd_srv_backend_limits(&dev->backend, &opened->lim);
+		opened->identity = dev->identity;
 		*verdict = rnbd_srv_check_reopen(dev->access_mode, req->access_mode);
 		if (*verdict == RNBD_SRV_OK)
 			*verdict = rnbd_srv_check_limits(&opened->lim);

@@ -34,10 +34,12 @@ struct rnbd_srv_msg {
  * struct rnbd_srv_opened - what the answer to an OPEN tells
  * @id: handle of the device
  * @lim: its limits
+ * @identity: which disk it is
  */
 struct rnbd_srv_opened {
 	u32 id;
 	struct rnbd_srv_limits lim;
+	struct rnbd_identity identity;
 };
 
 int rnbd_srv_devs_init(const char *search_path, const struct kobj_type *type);

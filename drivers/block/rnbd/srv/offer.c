@@ -7,6 +7,9 @@
  * and nowhere else, also when the list is empty again.  What the list says is asked before a block
  * device is opened; a client that has it open keeps it whatever becomes of the list.
  *
+ * An identity that the list gives is that of the disk which the path leads to when a client first opens it.  When the
+ * path leads to another one later, the list does not say which, and the identity is dropped until it is given again.
+ *
  * Clients are known by the addresses of their paths, all of which have to be listed, or by the name of
  * the session, which they choose themselves.  A path that comes later is not looked at: whoever brings
  * one knows the session's identity.
@@ -34,17 +37,23 @@
  * struct rnbd_srv_offer_rules - what one write to export_device says
  * @access_mode: the most that a client may ask for
  * @device: path of the block device
+ * @identity: what clients are told of the disk, NULL: nothing
+ * @disk: rnbd_identity.disk it belongs to, 0: not opened yet
+ * @partition: the same of rnbd_identity.partition
  * @text: what @names point into
  * @addrs: allowed addresses
  * @names: allowed sessions
  * @nr_addrs: length of @addrs
  * @nr_names: length of @names; with none of both everybody is allowed
  *
- * Constant.
+ * Constant, but for the identity.
  */
 struct rnbd_srv_offer_rules {
 	u8 access_mode;
 	char *device;
+	char *identity;
+	u64 disk;
+	u32 partition;
 	char *text;
 	struct sockaddr_storage *addrs;
 	const char **names;
@@ -109,6 +118,7 @@ static void rnbd_srv_offer_rules_free(struct rnbd_srv_offer_rules *rules)
 	kvfree(rules->addrs);
 	kvfree(rules->names);
 	kfree(rules->text);
+	kfree(rules->identity);
 	kfree(rules->device);
 	kfree(rules);
 }
@@ -125,6 +135,9 @@ static struct rnbd_srv_offer_rules *rnbd_srv_offer_rules_alloc(const struct rnbd
 	rules->access_mode = offer->access_mode;
 	rules->device = kstrdup(offer->device, GFP_KERNEL);
 	if (!rules->device)
+		goto err_free;
+	rules->identity = offer->identity ? kstrdup(offer->identity, GFP_KERNEL) : NULL;
+	if (offer->identity && !rules->identity)
 		goto err_free;
 	if (!offer->clients)
 		return rules;
@@ -227,10 +240,21 @@ static ssize_t clients_show(struct kobject *kobj, struct kobj_attribute *attr, c
 }
 static struct kobj_attribute rnbd_srv_offer_clients = __ATTR_RO(clients);
 
+static ssize_t identity_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	const char *identity;
+
+	guard(mutex)(&rnbd_srv_offers.lock);
+	identity = rnbd_srv_kobj_to_offer(kobj)->rules->identity;
+	return identity ? sysfs_emit(page, "%s\n", identity) : sysfs_emit(page, "\n");
+}
+static struct kobj_attribute rnbd_srv_offer_identity_attr = __ATTR_RO(identity);
+
 static struct attribute *rnbd_srv_offer_attrs[] = {
 	&rnbd_srv_offer_device.attr,
 	&rnbd_srv_offer_access_mode.attr,
 	&rnbd_srv_offer_clients.attr,
+	&rnbd_srv_offer_identity_attr.attr,
 	NULL
 };
 ATTRIBUTE_GROUPS(rnbd_srv_offer);
@@ -426,6 +450,38 @@ bool rnbd_srv_offer_decides(const struct rnbd_srv_dev *dev, char *path,
 	if (*verdict == RNBD_SRV_OK)
 		strscpy(path, offer->rules->device, PATH_MAX);
 	return true;
+}
+
+/**
+ * rnbd_srv_offer_identity() - what the export list says of a disk
+ * @dev: the device, with session and name
+ * @id: identity of the disk that was opened; @given of it is set if the list has one
+ *
+ * Context: process, may sleep; takes the lock of the export list.
+ */
+void rnbd_srv_offer_identity(const struct rnbd_srv_dev *dev, struct rnbd_identity *id)
+{
+	struct rnbd_srv_offer_rules *rules;
+	struct rnbd_srv_offer *offer;
+
+	guard(mutex)(&rnbd_srv_offers.lock);
+	offer = rnbd_srv_offer_find(dev->name);
+	rules = offer ? offer->rules : NULL;
+	if (!rules || !rules->identity)
+		return;
+	if (!rules->disk) {
+		rules->disk = id->disk;
+		rules->partition = id->partition;
+	}
+	if (rules->disk == id->disk && rules->partition == id->partition) {
+		strscpy(id->given, rules->identity, sizeof(id->given));
+		return;
+	}
+	/* Once for each time it is given. */
+	pr_warn("export \"%*pE\": identity=%s was that of another disk, or of this one before it was set up again; it is not used until it is given again\n",
+		RNBD_SRV_STR(dev->name), rules->identity);
+	kfree(rules->identity);
+	rules->identity = NULL;
 }
 
 /**

@@ -11,5 +11,6 @@ int rnbd_srv_offer_set(const char *buf);
 int rnbd_srv_offer_remove(const char *buf);
 bool rnbd_srv_offer_decides(const struct rnbd_srv_dev *dev, char *path,
 			    enum rnbd_srv_verdict *verdict);
+void rnbd_srv_offer_identity(const struct rnbd_srv_dev *dev, struct rnbd_identity *id);
 
 #endif /* _RNBD_SRV_OFFER_H */

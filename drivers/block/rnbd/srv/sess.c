@@ -332,6 +332,9 @@ static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv
 	}
 	memset(msg->data, 0, msg->data_len);
 	rnbd_srv_put_open_rsp(msg->data, opened.id, &opened.lim);
+	/* Room for that has who wants to know. */
+	if (msg->data_len >= sizeof(struct rnbd_msg_open_rsp_id))
+		rnbd_put_identity(msg->data, &opened.identity);
 	return 0;
 }
 

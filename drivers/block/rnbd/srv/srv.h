@@ -30,6 +30,7 @@
 #include <linux/xarray.h>
 #include <rdma/rtrs.h>
 
+#include "../proto/identity.h"
 #include "../proto/srvcheck.h"
 
 struct rnbd_srv_sess;
@@ -68,6 +69,7 @@ enum rnbd_srv_dev_state {
  * @dispatch: I: submits I/O that has to wait; the export's, valid while @io_ref has users
  * @io_ref: one count per I/O in flight, and one while not CLOSING
  * @rules: I: what I/O is checked against; what can change is read from the device each time
+ * @identity: I: which disk it is
  * @close_work: releases everything once @io_ref has come to nothing
  * @closed: I: completed when the block device is released and the directory gone
  * @close_ops: S: CLOSE messages that wait for this
@@ -88,6 +90,7 @@ struct rnbd_srv_dev {
 	struct rnbd_srv_dispatch *dispatch;
 	struct percpu_ref io_ref;
 	struct rnbd_srv_io_rules rules;
+	struct rnbd_identity identity;
 	struct work_struct close_work;
 	struct completion closed;
 	struct list_head close_ops;

@@ -25,6 +25,7 @@ struct good_case {
 	const char *device;
 	const char *clients;
 	enum rnbd_access_mode access_mode;
+	const char *identity;
 };
 
 static const struct good_case good_cases[] = {
@@ -34,6 +35,7 @@ static const struct good_case good_cases[] = {
 	{ "access_mode=rw name=n device=/d", "n", "/d", NULL, RNBD_ACCESS_RW },
 	{ "access_mode=migration name=n device=/d", "n", "/d", NULL, RNBD_ACCESS_MIGRATION },
 	{ "name=a=b.c@d,e device=/d=e clients=a,b=c", "a=b.c@d,e", "/d=e", "a,b=c", RNBD_ACCESS_RW },
+	{ "name=n device=/d identity=naa.6=1", "n", "/d", NULL, RNBD_ACCESS_RW, "naa.6=1" },
 	{ "name=" A254 " device=/", A254, "/", NULL, RNBD_ACCESS_RW },
 };
 
@@ -55,6 +57,9 @@ static void offer__good(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, offer.device, c->device);
 	KUNIT_EXPECT_EQ(test, offer.access_mode, c->access_mode);
 	KUNIT_EXPECT_EQ(test, !offer.clients, !c->clients);
+	KUNIT_EXPECT_EQ(test, !offer.identity, !c->identity);
+	if (offer.identity && c->identity)
+		KUNIT_EXPECT_STREQ(test, offer.identity, c->identity);
 	if (offer.clients && c->clients)
 		KUNIT_EXPECT_STREQ(test, offer.clients, c->clients);
 }
@@ -69,7 +74,8 @@ struct bad_case {
 
 #define BAD_NAME	"1 to 254 characters without '/', '!', '..' and control characters, the first no '.'"
 #define BAD_DEVICE	"an absolute path of at most 4095 characters"
-#define KEYS		"name=, device=, access_mode= or clients="
+#define BAD_IDENTITY	"1 to 127 printable characters"
+#define KEYS		"name=, device=, access_mode=, clients= or identity="
 
 static const struct bad_case bad_cases[] = {
 	{ "", false, "name", NULL, "name=<what clients call it>" },
@@ -93,6 +99,9 @@ static const struct bad_case bad_cases[] = {
 	{ "name=n device=/d color=red", false, "color", "red", KEYS },
 	{ "name=n device=/d x", false, "x", NULL, KEYS },
 	{ "name=n device=/d NAME=n", false, "NAME", "n", KEYS },
+	{ "name=n device=/d identity=", false, "identity", "", BAD_IDENTITY },
+	{ "name=n device=/d identity=\xc3\xa4", false, "identity", "\xc3\xa4", BAD_IDENTITY },
+	{ "name=n device=/d identity=" A254, false, "identity", A254, BAD_IDENTITY },
 	{ "", true, "name", NULL, "name=<what clients call it>" },
 	{ "name=n device=/d", true, "device", "/d", "name=" },
 };
