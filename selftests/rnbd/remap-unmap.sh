@@ -53,7 +53,7 @@ unmap_twice() {
 	}
 }
 
-ktap_plan 35
+ktap_plan 36
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -78,7 +78,7 @@ check_errno "no word" EINVAL "$(dev_attr "$dev" unmap_device)" '' \
 check_errno "remap of an open device" EALREADY "$(dev_attr "$dev" remap_device)" 1 \
 	"${dev#/dev/}: remap_device=1: -EALREADY, state is open"
 check_errno "remap with another word" EINVAL "$(dev_attr "$dev" remap_device)" 2 \
-	"${dev#/dev/}: remap_device=\"2\": expected 1"
+	"${dev#/dev/}: remap_device=\"2\": expected 1 or accept"
 
 check "it can be unmapped by force" unmap_device "$dev" force
 check "and is gone" gone
@@ -139,8 +139,11 @@ refused="${dev#/dev/}: device_path=\"$back\" cannot be opened again: -E[A-Z]*; a
 check "told when the server has lost the device" wait_for 20 kmsg_has "$refused"
 check_eq "stays closed" "$(dev_state "$dev")" closed
 check_fails "remap fails while it has not" sysfs_write "$(dev_attr "$dev" remap_device)" 1
+kmsg_mark
 must losetup "$back" /tmp/remap.img2
-check "open again by itself" wait_for 20 dev_is "$dev" open
+check "set up again it may be another one" wait_for 20 kmsg_has \
+	"${dev#/dev/}: .* it is another disk: .*; asking again until it is the old one"
+check "open again when that is accepted" sysfs_write "$(dev_attr "$dev" remap_device)" accept
 check "the data are there" is_data "$dev"
 
 # One of two devices of a session by force: the other does not notice.

@@ -35,13 +35,20 @@ opens() {
 	clt_read "$1" 1 "$2" "${3:-56}" 0 "$(desc "$buf_addr" "$buf_key" "${3:-56}")"
 }
 
+# tells_disk: which one the last answer is about
+tells_disk() {
+	local data
+	data=$(peer get r_buf 56 24) && ! is "$(hex_at "$data" 0 8)" "$(bytes 8)" >/dev/null &&
+		is "$(le_at "$data" 8 8)" "$(cat "/sys/block/${back#/dev/}/diskseq")" && is "$(hex_at "$data" 16 8)" "$(bytes 8)"
+}
+
 on_disk() {
 	dd if="$back" bs=1M iflag=direct status=none | md5sum
 }
 
 READ=0 WRITE=1 FLUSH=2 DISCARD=3 ERASE=4 ZEROES=5
 
-ktap_plan 40
+ktap_plan 44
 topo_up 1
 topo_is_ours
 peer_load
@@ -101,6 +108,10 @@ rule "access mode 3" -22 b0 opens b0 "$(rnbd_open "$back" 3)"
 rule "no name" -22 b0 opens b0 "$(rnbd_open '')"
 rule ".. in the name" -22 b0 opens b0 "$(rnbd_open /dev/../dev/selftest0)"
 rule "a byte too little room for the answer" -22 b0 opens b0 "$(rnbd_open "$back" 0)" 55
+rule "opened again, with room for the identity of the disk" 0 r0 opens r0 "$(rnbd_open "$back" 0)" 336
+check_here "the run of the server, and the number of the disk" tells_disk
+rule "opened again, with a byte less" 0 r0 opens r0 "$(rnbd_open "$back" 0)" 335
+check_here "nothing is told" is "$(peer get r_buf 56 64)" "$(bytes 64)"
 
 # Memory.
 check_here "the key of another session's chunk opens nothing" refuses b1 \

@@ -131,8 +131,45 @@ static void rnbd_clt_dev_tell_change(const struct rnbd_clt_dev *dev,
 	       was->write_cache ? "a" : "no", was->fua ? " with FUA" : "", was->max_hw_sectors);
 }
 
-/* Limits of what was opened.  -EPROTO: nothing was opened, else the device id is valid. */
-static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limits *limits)
+/* Is it the disk that was mapped?  What nobody can tell has to be accepted. */
+static int rnbd_clt_dev_check_identity(struct rnbd_clt_dev *dev, const struct rnbd_identity *now)
+{
+	char was_text[RNBD_IDENTITY_TEXT_LEN], now_text[RNBD_IDENTITY_TEXT_LEN];
+	enum rnbd_identity_verdict verdict = rnbd_identity_compare(&dev->identity, now);
+
+	if (verdict == RNBD_IDENTITY_SAME)
+		return 0;
+	rnbd_identity_text(&dev->identity, was_text, sizeof(was_text));
+	rnbd_identity_text(now, now_text, sizeof(now_text));
+	if (verdict == RNBD_IDENTITY_UNKNOWN) {
+		pr_info("%s: device_path=\"%s\": whether it is the disk that was mapped cannot be told, only that size, blocks and cache agree: it was %s, the server has %s\n",
+			dev->disk->disk_name, dev->path, was_text, now_text);
+		return 0;
+	}
+	if (dev->accept_other) {
+		pr_warn("%s: device_path=\"%s\": another disk is accepted: it was %s, the server has %s\n",
+			dev->disk->disk_name, dev->path, was_text, now_text);
+		return 0;
+	}
+	scnprintf(dev->other_disk, sizeof(dev->other_disk), "it is another disk: it was %s, the server has %s",
+		  was_text, now_text);
+	dev->open_why = dev->other_disk;
+	return -ESTALE;
+}
+
+/* The device is open: what is known of its disk from now on. */
+static void rnbd_clt_dev_set_identity(struct rnbd_clt_dev *dev, const struct rnbd_identity *now)
+{
+	lockdep_assert_held(&dev->sess->lock);
+	if (rnbd_identity_compare(&dev->identity, now) == RNBD_IDENTITY_OTHER)
+		dev->identity = *now;
+	else
+		rnbd_identity_learn(&dev->identity, now);
+}
+
+/* Limits of what was opened, and which disk it is.  -EPROTO: nothing was opened, else the device id is valid. */
+static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limits *limits,
+				  struct rnbd_identity *identity)
 {
 	struct rnbd_transport_limits transport = { .page_bytes = PAGE_SIZE };
 	struct rtrs_attrs attrs;
@@ -146,6 +183,9 @@ static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limi
 	ret = rnbd_get_open_rsp(&dev->msg.rsp->open, &transport, limits, &dev->open_why);
 	if (ret)
 		return ret;
+	dev->open_why = rnbd_get_identity(&dev->msg.rsp->open_id, identity);
+	if (dev->open_why)
+		return -EINVAL;
 	if (!dev->disk) {
 		dev->limits = *limits;
 		return 0;
@@ -153,6 +193,9 @@ static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limi
 	/* A loop device, an array or a drive that is not set up yet: none, rather than another one. */
 	if (!limits->nsectors && get_capacity(dev->disk))
 		return -ENOMEDIUM;
+	ret = rnbd_clt_dev_check_identity(dev, identity);
+	if (ret)
+		return ret;
 	dev->open_why = rnbd_limits_changed(&dev->limits, get_capacity(dev->disk), limits);
 	if (!dev->open_why)
 		return 0;
@@ -161,7 +204,7 @@ static int rnbd_clt_dev_check_rsp(struct rnbd_clt_dev *dev, struct rnbd_dev_limi
 }
 
 /* Make the device open, unless it was unmapped or the link was lost meanwhile. */
-static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
+static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev, const struct rnbd_identity *identity)
 {
 	int ret = 0;
 
@@ -170,8 +213,10 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 		ret = -ECONNABORTED;
 	else if (rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_UNMAPPED)
 		ret = -ENODEV;
-	else
+	if (!ret) {
+		rnbd_clt_dev_set_identity(dev, identity);
 		rnbd_clt_dev_set_state(dev, RNBD_CLT_DEV_OPEN);
+	}
 	if (!ret && dev->disk)
 		dev->telling++;
 	spin_unlock(&dev->sess->lock);
@@ -182,7 +227,10 @@ static int rnbd_clt_dev_take_up(struct rnbd_clt_dev *dev)
 
 static void rnbd_clt_dev_tell_failure(const struct rnbd_clt_dev *dev, int error, const char *why)
 {
-	if (why)
+	if (error == -ESTALE && why)
+		pr_err("%s: device_path=\"%s\" cannot be opened again: %s; asking again until it is the old one\n",
+		       dev->disk->disk_name, dev->path, why);
+	else if (why)
 		pr_err("%s: device_path=\"%s\" cannot be opened again: %pe, %s; stays closed until remap_device\n",
 		       dev->disk->disk_name, dev->path, ERR_PTR(error), why);
 	else
@@ -194,7 +242,8 @@ static void rnbd_clt_dev_tell_failure(const struct rnbd_clt_dev *dev, int error,
 /*
  * OPEN has failed, which nobody waits for.  If the server does not have the device, or has no use for us, that
  * may change, when it is up, or somebody repairs it; he should not have to repair the clients too.  If there is
- * a reason why, what came back is another device, or the answer none that makes sense: somebody has to look.
+ * a reason why, what came back is of another shape, or the answer none that makes sense: somebody has to look.  Another
+ * disk (-ESTALE) is what somebody may repair on the server too.
  */
 static void rnbd_clt_dev_open_failed(struct rnbd_clt_dev *dev, unsigned int gen, int error,
 				     const char *why)
@@ -205,7 +254,7 @@ static void rnbd_clt_dev_open_failed(struct rnbd_clt_dev *dev, unsigned int gen,
 	/* Else it is unmapped, or was opened by somebody, or the next return of the link takes care of it. */
 	is_news = !dev->stop && dev->sess->link_gen == gen &&
 		  rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_CLOSED;
-	if (is_news && !why) {
+	if (is_news && (!why || error == -ESTALE)) {
 		is_news = rnbd_clt_retry_refused(&dev->open_retry, error);
 		dev->want_open = true;
 		rnbd_clt_sess_queue_open(dev);
@@ -245,12 +294,13 @@ static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int re
 static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
 {
 	struct rnbd_dev_limits limits = {};
+	struct rnbd_identity identity;
 	bool is_there = false;
 	int ret;
 
 	ret = dev->msg.error;
 	if (!ret) {
-		ret = rnbd_clt_dev_check_rsp(dev, &limits);
+		ret = rnbd_clt_dev_check_rsp(dev, &limits, &identity);
 		is_there = ret != -EPROTO;
 	}
 	if (is_there) {
@@ -261,7 +311,7 @@ static bool rnbd_clt_dev_opened(struct rnbd_clt_dev *dev)
 		dev->on_server = dev->was_on_server;
 	}
 	if (!ret)
-		ret = rnbd_clt_dev_take_up(dev);
+		ret = rnbd_clt_dev_take_up(dev, &identity);
 	dev->open_error = ret;
 	if (dev->disk)
 		rnbd_clt_dev_reopened(dev, limits.nsectors, ret);
@@ -332,7 +382,7 @@ static int rnbd_clt_dev_expect_state(struct rnbd_clt_dev *dev, enum rnbd_clt_dev
 }
 
 static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state,
-				  bool unheard)
+				  bool unheard, bool accept_other)
 {
 	unsigned int open_gen;
 	int ret;
@@ -342,6 +392,7 @@ static int rnbd_clt_dev_send_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_st
 		return ret;
 	rnbd_clt_dev_get(dev);
 	dev->open_unheard = unheard;
+	dev->accept_other = accept_other;
 	dev->open_why = NULL;
 	ret = rnbd_clt_dev_expect_state(dev, state);
 	if (ret)
@@ -370,18 +421,19 @@ err_end_msg:
  * rnbd_clt_dev_open() - open a device on the server, and wait for it
  * @dev: the device
  * @state: state it has to be in: INIT for the first time, else CLOSED
+ * @accept_other: also if the server has another disk under the name
  *
  * If the caller is killed, OPEN goes its way nevertheless.
  *
  * Context: may sleep; the caller is a user of the session.
  * Return: 0; -EALREADY: is open; -EBUSY: not yet open for the first time; -ENODEV: unmapped; -EINTR:
- * killed; -ETIMEDOUT: no answer; errno of the server, the transport, or the check of the answer.
+ * killed; -ETIMEDOUT: no answer; -ESTALE: another disk; errno of the server, the transport, or the check of the answer.
  */
-int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state)
+int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state, bool accept_other)
 {
 	int ret;
 
-	ret = rnbd_clt_dev_send_open(dev, state, false);
+	ret = rnbd_clt_dev_send_open(dev, state, false, accept_other);
 	if (ret)
 		return ret;
 	ret = rnbd_clt_msg_wait(&dev->msg, &dev->stop, RNBD_CLT_OPEN_TIMEOUT);
@@ -427,7 +479,7 @@ static void rnbd_clt_dev_link_work(struct work_struct *work)
 	spin_unlock(&dev->sess->lock);
 	if (!want_open)
 		return;
-	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED, true);
+	ret = rnbd_clt_dev_send_open(dev, RNBD_CLT_DEV_CLOSED, true, false);
 	if (ret)
 		rnbd_clt_dev_open_failed(dev, gen, ret, NULL);
 }

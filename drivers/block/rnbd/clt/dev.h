@@ -10,7 +10,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 void rnbd_clt_dev_get(struct rnbd_clt_dev *dev);
 void rnbd_clt_dev_put(struct rnbd_clt_dev *dev);
 
-int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state);
+int rnbd_clt_dev_open(struct rnbd_clt_dev *dev, enum rnbd_clt_dev_state state, bool accept_other);
 void rnbd_clt_dev_set_online(struct rnbd_clt_dev *dev);
 
 int rnbd_clt_dev_get_opener(struct rnbd_clt_dev *dev);

@@ -153,7 +153,7 @@ static int rnbd_clt_map_bring_up(struct rnbd_clt_dev *dev, struct kobject *links
 {
 	int ret;
 
-	ret = rnbd_clt_dev_open(dev, RNBD_CLT_DEV_INIT);
+	ret = rnbd_clt_dev_open(dev, RNBD_CLT_DEV_INIT, false);
 	if (ret) {
 		rnbd_clt_err(report, "map_device: device_path=\"%s\" access_mode=%s: not opened by the server of session %s: %pe%s%s\n",
 			     dev->path, rnbd_access_mode_name(dev->access_mode),

@@ -221,10 +221,21 @@ static void rnbd_clt_msg_conf(void *priv, int errno)
 	queue_work(rnbd_clt_msg_wq, &msg->work);
 }
 
+/* A server that can tell which disk it opens does so where it finds the room. */
+static size_t rnbd_clt_msg_rsp_len(const struct rnbd_clt_msg *msg, const struct rnbd_clt_msg_kind *kind)
+{
+	struct rtrs_attrs attrs;
+
+	if (kind != &rnbd_clt_msg_kinds[RNBD_MSG_OPEN] || rtrs_clt_query(msg->rtrs, &attrs) || !attrs.identity)
+		return kind->rsp_len;
+	return sizeof(struct rnbd_msg_open_rsp_id);
+}
+
 static int rnbd_clt_msg_post(struct rnbd_clt_msg *msg)
 {
 	const struct rnbd_clt_msg_kind *kind =
 		&rnbd_clt_msg_kinds[le16_to_cpu(msg->req.sess_info.hdr.type)];
+	size_t rsp_len = rnbd_clt_msg_rsp_len(msg, kind);
 	struct rtrs_clt_req_ops ops = {
 		.priv = msg,
 		.conf_fn = rnbd_clt_msg_conf,
@@ -237,13 +248,12 @@ static int rnbd_clt_msg_post(struct rnbd_clt_msg *msg)
 	int ret = -ECONNABORTED;
 
 	memset(msg->rsp, 0, sizeof(*msg->rsp));
-	if (kind->rsp_len)
-		sg_init_one(&msg->sg, msg->rsp, kind->rsp_len);
+	if (rsp_len)
+		sg_init_one(&msg->sg, msg->rsp, rsp_len);
 	rcu_read_lock();
 	if (READ_ONCE(msg->sess->link_gen) == msg->gen)
 		ret = rtrs_clt_request(kind->dir, &ops, msg->rtrs, msg->permit, &vec, 1,
-				       kind->rsp_len, kind->rsp_len ? &msg->sg : NULL,
-				       kind->rsp_len ? 1 : 0);
+				       rsp_len, rsp_len ? &msg->sg : NULL, rsp_len ? 1 : 0);
 	rcu_read_unlock();
 	return ret;
 }

@@ -131,7 +131,7 @@ static struct kobj_attribute rnbd_clt_sysfs_resize =
 static ssize_t rnbd_clt_sysfs_remap_device_show(struct kobject *kobj,
 						struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "Usage: echo 1 > %s\n", attr->attr.name);
+	return sysfs_emit(buf, "Usage: echo <1|accept> > %s\n", attr->attr.name);
 }
 
 static ssize_t rnbd_clt_sysfs_remap_device_store(struct kobject *kobj,
@@ -139,17 +139,18 @@ static ssize_t rnbd_clt_sysfs_remap_device_store(struct kobject *kobj,
 						 size_t count)
 {
 	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
+	bool accept = sysfs_streq(buf, "accept");
 	int ret;
 
-	if (!sysfs_streq(buf, "1")) {
-		pr_err("%s: remap_device=\"%.*s\": expected 1\n", dev->disk->disk_name,
-		       rnbd_clt_sysfs_len(buf), buf);
+	if (!accept && !sysfs_streq(buf, "1")) {
+		pr_err("%s: remap_device=\"%.*s\": expected 1 or accept\n",
+		       dev->disk->disk_name, rnbd_clt_sysfs_len(buf), buf);
 		return -EINVAL;
 	}
-	ret = rnbd_clt_dev_open(dev, RNBD_CLT_DEV_CLOSED);
+	ret = rnbd_clt_dev_open(dev, RNBD_CLT_DEV_CLOSED, accept);
 	if (ret)
-		pr_err("%s: remap_device=1: %pe%s%s, state is %s\n", dev->disk->disk_name,
-		       ERR_PTR(ret), dev->open_why ? ", " : "",
+		pr_err("%s: remap_device=%s: %pe%s%s, state is %s\n", dev->disk->disk_name,
+		       accept ? "accept" : "1", ERR_PTR(ret), dev->open_why ? ", " : "",
 		       dev->open_why ? dev->open_why : "",
 		       rnbd_clt_dev_state_name(rnbd_clt_dev_state(dev)));
 	return ret ? ret : count;
@@ -177,6 +178,21 @@ static ssize_t rnbd_clt_sysfs_state_show(struct kobject *kobj,
 
 static struct kobj_attribute rnbd_clt_sysfs_state =
 	__ATTR(state, 0444, rnbd_clt_sysfs_state_show, NULL);
+
+static ssize_t rnbd_clt_sysfs_identity_show(struct kobject *kobj,
+					    struct kobj_attribute *attr, char *buf)
+{
+	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
+	char text[RNBD_IDENTITY_TEXT_LEN];
+
+	spin_lock(&dev->sess->lock);
+	rnbd_identity_text(&dev->identity, text, sizeof(text));
+	spin_unlock(&dev->sess->lock);
+	return sysfs_emit(buf, "%s\n", text);
+}
+
+static struct kobj_attribute rnbd_clt_sysfs_identity =
+	__ATTR(identity, 0444, rnbd_clt_sysfs_identity_show, NULL);
 
 static ssize_t rnbd_clt_sysfs_session_show(struct kobject *kobj,
 					   struct kobj_attribute *attr, char *buf)
@@ -240,6 +256,7 @@ static const struct attribute *const rnbd_clt_sysfs_attrs[] = {
 	&rnbd_clt_sysfs_mapping_path.attr,
 	&rnbd_clt_sysfs_state.attr,
 	&rnbd_clt_sysfs_session.attr,
+	&rnbd_clt_sysfs_identity.attr,
 	&rnbd_clt_sysfs_access_mode.attr,
 	&rnbd_clt_sysfs_nr_poll_queues.attr,
 	&rnbd_clt_sysfs_no_path_timeout.attr,

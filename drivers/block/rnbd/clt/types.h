@@ -33,11 +33,15 @@
 #include <rdma/rtrs.h>
 #include <rnbd/rnbd_format.h>
 
+#include "../proto/identity.h"
 #include "../proto/negotiate.h"
 #include "retry.h"
 
 /* The transport moves single pages of this size. */
 #define RNBD_CLT_PAGE_BYTES	4096U
+
+/* Two identities, and what is said of them. */
+#define RNBD_CLT_OTHER_DISK_LEN	(2 * RNBD_IDENTITY_TEXT_LEN + 64)
 
 struct rnbd_clt_msg;
 
@@ -89,10 +93,12 @@ union rnbd_clt_msg_req {
  * union rnbd_clt_msg_rsp - any answer
  * @sess_info: to SESS_INFO
  * @open: to OPEN
+ * @open_id: the same from a server that tells which disk it is
  */
 union rnbd_clt_msg_rsp {
 	struct rnbd_msg_sess_info sess_info;
 	struct rnbd_msg_open_rsp open;
+	struct rnbd_msg_open_rsp_id open_id;
 };
 
 /**
@@ -244,8 +250,11 @@ struct rnbd_clt_hold {
  * @was_on_server: the same, before OPEN was sent last (M)
  * @left: keeps the name if that is still so when the device goes (S)
  * @limits: what the server said first; when it opens the device again, that has to match (M)
+ * @identity: which disk of the server it is (M, and S to be written)
+ * @accept_other: whoever has sent OPEN takes another disk for this one (M)
  * @open_error: how the last OPEN ended (M)
  * @open_why: more about that, or NULL (M)
+ * @other_disk: text for @open_why, of another disk (M); always terminated
  * @open_unheard: nobody waits for the result, so the kernel log gets it (M)
  * @msg: OPEN and CLOSE
  * @is_online: disk and directory in sysfs are complete; from then on it can be unmapped (s)
@@ -285,8 +294,11 @@ struct rnbd_clt_dev {
 	bool was_on_server;
 	struct rnbd_clt_left *left;
 	struct rnbd_dev_limits limits;
+	struct rnbd_identity identity;
+	bool accept_other;
 	int open_error;
 	const char *open_why;
+	char other_disk[RNBD_CLT_OTHER_DISK_LEN];
 	bool open_unheard;
 	struct rnbd_clt_msg msg;
 
