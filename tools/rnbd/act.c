@@ -84,6 +84,8 @@ static const struct cause {
 	  "end its users, or rnbd unmap --force: their I/O fails" },
 	{ OP_UNMAP, EALREADY, ST_BUSY, "it is being unmapped already", "rnbd list" },
 	{ OP_REMAP, EALREADY, ST_BUSY, "it is open; only a closed device is remapped", "rnbd list" },
+	{ OP_REMAP, ESTALE, ST_REFUSED, "the server has another disk of that name than before",
+	  ON_SERVER "put the old one back; or rnbd remap --force takes the other one" },
 	{ OP_REMAP, ECONNABORTED, ST_UNREACHABLE, "its session has no path",
 	  "rnbd path list shows why, rnbd reconnect tries now" },
 	{ OP_REMAP, EINVAL, ST_REFUSED, "the server has another device of that name than before",

@@ -14,6 +14,7 @@
 #include "model.h"
 #include "module.h"
 #include "out.h"
+#include "udev.h"
 #include "undo.h"
 #include "value.h"
 
@@ -50,10 +51,19 @@ static enum status load(struct config *config, enum config_kind kind)
 	return ST_USAGE;
 }
 
+static bool module_has_identity(void)
+{
+	const char *usage = io_read(EXPORT_DEVICE);
+
+	return usage && strstr(usage, "identity=");
+}
+
 /* As the files have it, and as the kernel would show it: addresses first. */
 static struct declared declared_of(const struct section *section)
 {
 	const char *access = config_value(section, "access");
+	const char *identity = config_value(section, "identity");
+	const char *device = config_value(section, "device");
 	struct words values = config_values(section, "clients"), clients = { 0 };
 	size_t i;
 
@@ -65,16 +75,18 @@ static struct declared declared_of(const struct section *section)
 			words_add(&clients, values.word[i]);
 	return (struct declared){
 		.name = section->name,
-		.device = config_value(section, "device"),
+		.device = device,
 		.access_mode = access ? access : "rw",
 		.clients = words_join(&clients, ","),
+		.identity = identity ? identity : module_has_identity() ? udev_identity(device) : "",
 	};
 }
 
 static const char *export_line(const struct declared *export)
 {
-	return mem_printf("name=%s device=%s access_mode=%s%s%s", export->name, export->device,
-			  export->access_mode, *export->clients ? " clients=" : "", export->clients);
+	return mem_printf("name=%s device=%s access_mode=%s%s%s%s%s", export->name, export->device,
+			  export->access_mode, *export->clients ? " clients=" : "", export->clients,
+			  *export->identity ? " identity=" : "", export->identity);
 }
 
 static const char *unexport_line(const char *name)

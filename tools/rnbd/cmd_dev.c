@@ -24,7 +24,7 @@ static enum status remap_one(const struct args *args, const struct mapped *dev)
 {
 	if (args->all && (!dev->state || strcmp(dev->state, "closed")))
 		return ST_OK;
-	return device_write(args, OP_REMAP, dev, "remap_device", "1");
+	return device_write(args, OP_REMAP, dev, "remap_device", args->force ? "accept" : "1");
 }
 
 /* Do something to each device, go on after a failure, and end as the first one did. */

@@ -96,10 +96,17 @@ static const char *check_clients(const struct key *key, const char *value)
 	return why;
 }
 
+static const char *check_identity(const struct key *key, const char *value)
+{
+	(void)key;
+	return value_identity(value);
+}
+
 static const struct key export_keys[] = {
 	{ .name = "device", .required = true, .check = check_device },
 	{ .name = "access", .check = check_access },
 	{ .name = "clients", .required = true, .check = check_clients },
+	{ .name = "identity", .check = check_identity },
 };
 
 #define TIMING_KEY(timing, least, most, otherwise) \

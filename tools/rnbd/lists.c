@@ -29,6 +29,7 @@ static const struct column mapped_more_columns[] = {
 	{ "access_mode", "MODE", COL_TEXT },
 	{ "session", "SESSION", COL_TEXT },
 	{ "device_path", "ON SERVER", COL_TEXT },
+	{ "identity", "IDENTITY", COL_TEXT },
 	{ "no_path_timeout", "TIMEOUT", COL_NUMBER },
 	{ "nr_poll_queues", "POLLED", COL_NUMBER },
 	{ "mpath_policy", "POLICY", COL_TEXT },
@@ -260,6 +261,14 @@ static void show_session(const struct args *args, const struct session *sess)
 	object_print(&table, "paths", &paths, args);
 }
 
+/* People are told why it is not known. */
+static const char *identity_of(const struct args *args, const struct mapped *dev)
+{
+	if (!dev->identity || strcmp(dev->identity, "unknown"))
+		return dev->identity;
+	return args->json ? NULL : "unknown (the server's modules do not tell)";
+}
+
 static void show_mapped(const struct args *args, const struct mapped *dev,
 			const struct session *sess)
 {
@@ -271,6 +280,7 @@ static void show_mapped(const struct args *args, const struct mapped *dev,
 	table_text(&table, dev->access_mode);
 	table_text(&table, dev->session);
 	table_text(&table, dev->device_path);
+	table_text(&table, identity_of(args, dev));
 	table_digits(&table, dev->no_path_timeout);
 	table_digits(&table, dev->poll_queues);
 	table_text(&table, sess ? sess->policy : NULL);

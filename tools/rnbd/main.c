@@ -33,9 +33,11 @@ const struct command commands[] = {
 		"and their I/O fails.",
 		0, ANY_NUMBER, cmd_unmap,
 	}, {
-		"remap", "DEVICE...", "An", "d", "have the server open closed devices again",
+		"remap", "DEVICE...", "fAn", "d", "have the server open closed devices again",
 		"Have the server open devices again that are in state closed: the session is back, but\n"
-		"the server would not open the device. --all takes all that are closed.",
+		"the server would not open the device. --all takes all that are closed.\n\n"
+		"Another disk than the one that was mapped is refused. --force takes it, and what is in memory\n"
+		"of the old one's data may be written to it.",
 		0, ANY_NUMBER, cmd_remap,
 	}, {
 		"resize", "DEVICE SIZE", "fn", "d", "tell the client a device's new size",

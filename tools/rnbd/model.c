@@ -24,6 +24,7 @@ static struct mapped mapped_read(const char *disk)
 		.access_mode = io_read("%s/access_mode", dir),
 		.no_path_timeout = io_read("%s/no_path_timeout", dir),
 		.poll_queues = io_read("%s/nr_poll_queues", dir),
+		.identity = io_read("%s/identity", dir),
 		.bytes = sectors < 0 ? -1 : sectors * 512,
 	};
 }
@@ -325,7 +326,10 @@ struct declared_list declared_load(void)
 			.device = io_read("%s/device", dir),
 			.access_mode = io_read("%s/access_mode", dir),
 			.clients = io_read("%s/clients", dir),
+			.identity = io_read("%s/identity", dir),
 		};
+		if (!declared.identity)
+			declared.identity = "";
 		/* One that goes meanwhile has lost its files. */
 		if (declared.device && declared.access_mode && declared.clients)
 			*MEM_ADD(list.declared, list.nr) = declared;

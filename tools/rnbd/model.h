@@ -19,7 +19,7 @@ struct mapped {
 	const char *disk;		/* rnbd0 */
 	const char *dir;		/* its files, /sys/block/rnbd0/rnbd */
 	const char *state, *session, *device_path, *access_mode;
-	const char *no_path_timeout, *poll_queues;
+	const char *no_path_timeout, *poll_queues, *identity;
 	long long bytes;
 };
 
@@ -70,9 +70,9 @@ struct export_list {
 	size_t nr;
 };
 
-/* An export that was declared by name; clients: with commas, empty for all. */
+/* An export that was declared by name; clients: with commas, empty for all; identity: empty for none. */
 struct declared {
-	const char *name, *device, *access_mode, *clients;
+	const char *name, *device, *access_mode, *clients, *identity;
 };
 
 struct declared_list {

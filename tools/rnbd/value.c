@@ -33,6 +33,18 @@ const char *value_access(const char *text)
 	return "expected ro, rw or migration";
 }
 
+const char *value_identity(const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i]; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			break;
+	if (i && !text[i] && i <= MAX_IDENTITY)
+		return NULL;
+	return mem_printf("expected 1 to %d printable characters without blanks", MAX_IDENTITY);
+}
+
 /* Name of an export: a directory in the server's sysfs. */
 const char *value_export(const char *text)
 {

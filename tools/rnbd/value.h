@@ -10,6 +10,7 @@
 
 #define MAX_NAME		255
 #define MAX_EXPORT		254
+#define MAX_IDENTITY		127
 #define MAX_PORT		65535
 #define MAX_POLL_QUEUES		2147483647
 #define MAX_NO_PATH_TIMEOUT	86400
@@ -19,6 +20,7 @@
 const char *value_number(const char *text, long min, long max);
 const char *value_session(const char *text);
 const char *value_access(const char *text);
+const char *value_identity(const char *text);
 const char *value_export(const char *text);
 const char *value_address(const char *text);
 const char *value_client(const char *text);
