@@ -225,6 +225,7 @@ int rtrs_clt_batch_request(int dir, struct rtrs_clt_req_ops *ops, struct rtrs_cl
 			   struct rtrs_permit *permit, const struct kvec *vec, size_t nr, size_t len,
 			   struct scatterlist *sg, unsigned int sg_cnt);
 void rtrs_clt_batch_end(struct rtrs_clt_batch *batch);
+bool rtrs_clt_is_unsteady(const struct rtrs_clt_sess *sess);
 void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
 			      unsigned long timeout);
 bool rtrs_clt_request_abort(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,

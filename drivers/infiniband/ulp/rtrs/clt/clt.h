@@ -31,6 +31,7 @@
 #include "../verbs/mr.h"
 #include "../verbs/stats.h"
 #include "bounce.h"
+#include "failure.h"
 #include "latency.h"
 #include "recovery.h"
 #include "slots.h"
@@ -269,6 +270,9 @@ struct rtrs_clt_shortage {
  * @retry_now: A. bit 0: skip the delay before the next attempt
  * @retry_at: M. jiffies of the next attempt, 0 if not planned yet
  * @failures: M. failed attempts since the path was last up, or an answer came after none had
+ * @flaps: M. losses in a row of a path that was not useful (proto/backoff.c)
+ * @connected_at: M. jiffies when it connected last
+ * @on_trial: M. connected, but not useful yet after failures
  * @unanswered: M. attempts in a row that nobody answered
  * @patience: M. all of them since the path was up
  * @count_at: M. jiffies from which the next attempt without an answer counts as a failure
@@ -278,7 +282,7 @@ struct rtrs_clt_shortage {
  * @loss: M. why it was last lost when it was up
  * @max_failures_hit: M. the server's geometry changed, do not try again
  * @losses: M for writers. how often it was lost, or closed, while it was up
- * @why: words why it did not connect, what was said first; set once, freed with the path
+ * @failure: why it was lost or did not connect, and what of that was logged
  * @loss_error: M for writers. negative errno of the last time, 0 on request
  * @link: C. verbs objects of the connection, NULL when torn down
  * @links: A. links that are not destroyed yet, the present one too
@@ -341,6 +345,9 @@ struct rtrs_clt_path {
 	unsigned long retry_now;
 	unsigned long retry_at;
 	u32 failures;
+	u32 flaps;
+	unsigned long connected_at;
+	bool on_trial;
 	u32 unanswered;
 	u32 patience;
 	unsigned long count_at;
@@ -351,7 +358,7 @@ struct rtrs_clt_path {
 	bool max_failures_hit;
 	u32 losses;
 	int loss_error;
-	char *why;
+	struct rtrs_clt_failure failure;
 
 	struct rtrs_clt_link *link;
 	atomic_t links;
@@ -433,6 +440,7 @@ struct rtrs_clt_paths {
  * @features: E. extensions that all paths have which are up
  * @ev_mutex: serialises link events
  * @paths_up: E. paths that are up
+ * @unsteady: A. the last path that was lost had not been useful (proto/backoff.c), and none was since
  * @srv_sess: E. the server's number of the session that the ULP knows, 0 if it gave none
  * @opened: E. rtrs_clt_open() is done, link events are wanted
  * @closing: E. rtrs_clt_close() runs; no reconnect events any more
@@ -475,6 +483,7 @@ struct rtrs_clt_sess {
 
 	struct mutex ev_mutex;
 	unsigned int paths_up;
+	bool unsteady;
 	u32 srv_sess;
 	bool opened;
 	bool closing;
@@ -508,11 +517,11 @@ struct rtrs_clt_sess {
 	rtrs_report_set(report, fmt, ##__VA_ARGS__);		\
 } while (0)
 
-/* A message that is also kept as the reason why the path did not connect. */
+/* The cause why a path is lost or does not connect, noted before the error is reported; logged if it is new. */
 #define rtrs_clt_path_fail(path, fmt, ...) do {						\
-	rtrs_clt_path_err(path, fmt, ##__VA_ARGS__);					\
-	rtrs_clt_path_keep_why(path, "session %s, path %s: " fmt, (path)->sess->name,	\
-			       (path)->name, ##__VA_ARGS__);				\
+	if (rtrs_clt_failure_is_new(path, fmt))						\
+		rtrs_clt_path_err_rl(path, fmt, ##__VA_ARGS__);				\
+	rtrs_clt_failure_note(path, fmt, ##__VA_ARGS__);				\
 } while (0)
 
 /**
@@ -583,9 +592,6 @@ bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc);
 void rtrs_clt_path_attempt_done(struct rtrs_clt_path *path, int result);
 const char *rtrs_clt_path_reason(int error);
 bool rtrs_clt_is_silence(int error);
-__printf(2, 3)
-void rtrs_clt_path_keep_why(struct rtrs_clt_path *path, const char *fmt, ...);
-void rtrs_clt_path_say_why(const struct rtrs_clt_path *path, struct rtrs_report *report);
 void rtrs_clt_path_count_up(struct rtrs_clt_path *path, bool up);
 
 /* mp.c */

@@ -302,7 +302,7 @@ static int rtrs_clt_hb_watch(struct rtrs_hb *hb)
 	for (cid = 0; cid < path->sess->nr_conns && !ret; cid++) {
 		ret = rtrs_conn_watch(&path->conns[cid].conn);
 		if (ret == -ETIMEDOUT)
-			rtrs_clt_path_err(path, "send queue of connection %u does not move\n", cid);
+			rtrs_clt_path_fail(path, "send queue of connection %u does not move\n", cid);
 	}
 	return ret == -EAGAIN ? 0 : ret;
 }
@@ -338,7 +338,7 @@ static void rtrs_clt_hb_silent(struct rtrs_hb *hb)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
 
-	rtrs_clt_path_err(path, "no sign of life, %u heartbeats missed\n", READ_ONCE(hb->missed));
+	rtrs_clt_path_fail(path, "no sign of life, %u heartbeats missed\n", READ_ONCE(hb->missed));
 	rtrs_clt_path_error(path, -ETIMEDOUT);
 }
 
@@ -513,6 +513,56 @@ static void rtrs_clt_path_update_names(struct rtrs_clt_path *path)
 	mutex_unlock(&path->name_mutex);
 }
 
+static void rtrs_clt_path_up(struct rtrs_clt_path *path)
+{
+	path->failures = 0;
+	path->unanswered = 0;
+	path->patience = 0;
+	path->retry_at = 0;
+	path->connected_at = jiffies;
+	path->on_trial = true;
+	if (rtrs_clt_failure_connected(path))
+		rtrs_clt_path_info(path, "connected, %u connections on device %s port %u\n",
+				   path->sess->nr_conns, dev_name(&path->dev->dev), path->port);
+}
+
+/*
+ * For how long a connected path was useful: until it sent the oldest request that is not answered.  Requests come and
+ * go meanwhile; that one of them is seen too old or too young does no harm.
+ */
+static u32 rtrs_clt_path_useful_ms(const struct rtrs_clt_path *path)
+{
+	unsigned long sent_at, until = jiffies;
+	const struct rtrs_clt_req *req;
+	u32 slot;
+
+	for (slot = 0; slot < path->sess->queue_depth; slot++) {
+		req = &path->reqs[slot];
+		sent_at = READ_ONCE(req->sent_at);
+		if (atomic_read(&req->state) && time_before(sent_at, until))
+			until = sent_at;
+	}
+	return time_after(until, path->connected_at) ? jiffies_to_msecs(until - path->connected_at) : 0;
+}
+
+/* The path is connected: look again later, until it is useful. */
+static void rtrs_clt_path_try_out(struct rtrs_clt_path *path)
+{
+	u32 useful_ms;
+
+	if (!path->on_trial)
+		return;
+	useful_ms = rtrs_clt_path_useful_ms(path);
+	if (useful_ms < RTRS_USEFUL_MS) {
+		queue_delayed_work(rtrs_clt_wq, &path->dwork, msecs_to_jiffies(RTRS_USEFUL_MS - useful_ms) + 1);
+		return;
+	}
+	path->flaps = 0;
+	path->on_trial = false;
+	WRITE_ONCE(path->sess->unsteady, false);
+	rtrs_clt_failure_over(path);
+}
+
 /* One attempt. On failure the state is not CONNECTING any more; its link is being destroyed. */
 static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 {
@@ -520,6 +570,7 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	int ret;
 
 	WRITE_ONCE(path->error, 0);
+	rtrs_clt_failure_begin(path);
 	path->recon_cnt++;
 	ret = rtrs_clt_path_setup(path);
 	if (!ret) {
@@ -532,15 +583,10 @@ static int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 		rtrs_clt_path_teardown(path);
 		return ret;
 	}
-	path->failures = 0;
-	path->unanswered = 0;
-	path->patience = 0;
-	path->retry_at = 0;
 	if (again)
 		rtrs_clt_count(path, RTRS_CLT_RECONNECTED);
 	rtrs_hb_start(&path->hb);
-	rtrs_clt_path_info(path, "connected, %u connections on device %s port %u\n",
-			   path->sess->nr_conns, dev_name(&path->dev->dev), path->port);
+	rtrs_clt_path_up(path);
 	return 0;
 }
 
@@ -571,16 +617,17 @@ bool rtrs_clt_path_has_carrier(const struct rtrs_clt_path *path)
 }
 
 /*
- * Who does not answer is asked again soon; who refuses is given time.  Without a carrier only routing could
+ * Who does not answer is asked again soon; who refuses is given time, and so is a path that connects and is not useful.
+ * Without a carrier only routing could
  * have found another way, and a message to a dead link can break rdma_rxe's queue pair for all connections:
  * no attempt for some seconds, unless the carrier is back.
  */
 static u32 rtrs_clt_path_delay_ms(const struct rtrs_clt_path *path)
 {
-	u32 failures = path->unanswered ? 0 : path->failures;
+	u32 failures = max(path->unanswered ? 0 : path->failures, path->flaps);
 
 	if (!rtrs_clt_path_has_carrier(path))
-		failures = max(path->failures, RTRS_CLT_NO_CARRIER_FAILURES);
+		failures = max3(path->failures, path->flaps, RTRS_CLT_NO_CARRIER_FAILURES);
 	return rtrs_backoff_ms(failures, path->sess->reconnect_delay_ms, get_random_u32());
 }
 
@@ -626,7 +673,7 @@ static void rtrs_clt_path_failed(struct rtrs_clt_path *path, int error)
 	rtrs_clt_count(path, RTRS_CLT_RECONNECT_FAILED);
 	path->count_at = jiffies + msecs_to_jiffies(rtrs_backoff_ms(path->failures,
 						    path->sess->reconnect_delay_ms, U32_MAX));
-	rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, error);
+	rtrs_clt_failure_attempt(path, error);
 }
 
 static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
@@ -653,8 +700,13 @@ static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
 		rtrs_clt_count_loss(path, path->loss);
 		WRITE_ONCE(path->loss_error, error);
 		WRITE_ONCE(path->losses, path->losses + 1);
-		rtrs_clt_path_info(path, "disconnected: %s, error %d\n",
-				   rtrs_clt_path_reason(error), error);
+		if (error) {
+			path->flaps = rtrs_backoff_flaps(path->flaps, rtrs_clt_path_useful_ms(path));
+			rtrs_clt_failure_lost(path, error);
+		} else {
+			rtrs_clt_path_info(path, "disconnected: %s, error %d\n", rtrs_clt_path_reason(error), error);
+		}
+		WRITE_ONCE(path->sess->unsteady, error && path->flaps);
 	}
 	rtrs_clt_path_teardown(path);
 }
@@ -682,8 +734,10 @@ void rtrs_clt_path_work(struct work_struct *work)
 	}
 	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING)
 		rtrs_clt_path_attempt(path);
-	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED)
+	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTED) {
 		rtrs_clt_credits_run(path);
+		rtrs_clt_path_try_out(path);
+	}
 	if (rtrs_clt_path_state(path) == RTRS_CLT_PATH_CLOSING) {
 		rtrs_clt_path_lost(path);
 		rtrs_clt_path_event(path, RTRS_CLT_EV_CLOSE_DONE);

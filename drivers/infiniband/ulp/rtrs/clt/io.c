@@ -586,8 +586,8 @@ static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const vo
 {
 	if (!rtrs_clt_path_has_posted(path, slot, priv) || !rtrs_clt_req_overdue(&path->reqs[slot], timeout))
 		return;
-	rtrs_clt_path_err_rl(path, "no answer to the request in slot %u in time, path given up\n",
-			     slot);
+	rtrs_clt_path_fail(path, "no answer to the request in slot %u in time, path given up\n",
+			   slot);
 	rtrs_clt_count(path, RTRS_CLT_TIMED_OUT);
 	rtrs_clt_path_error(path, -ETIMEDOUT);
 }

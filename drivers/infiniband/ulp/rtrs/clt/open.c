@@ -166,7 +166,7 @@ static int rtrs_clt_connect_paths(struct rtrs_clt_sess *sess, struct rtrs_report
 		return ret;
 	if (ret) {
 		/* Words of the one whose error it is. */
-		rtrs_clt_path_say_why(paths->path[0], report);
+		rtrs_clt_failure_report(paths->path[0], report);
 		rtrs_report_blame(report, "path", 0);
 		return err;
 	}

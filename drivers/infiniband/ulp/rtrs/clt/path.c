@@ -49,46 +49,6 @@ const char *rtrs_clt_path_reason(int error)
 	}
 }
 
-/**
- * rtrs_clt_path_keep_why() - keep the words why a path does not connect
- * @path: the path
- * @fmt: format as of printk()
- *
- * What was said first is kept, for the life of the path: it is for who waits for its first attempt.
- *
- * Context: may sleep.
- */
-void rtrs_clt_path_keep_why(struct rtrs_clt_path *path, const char *fmt, ...)
-{
-	va_list args;
-	char *why;
-
-	if (READ_ONCE(path->why))
-		return;
-	va_start(args, fmt);
-	why = kvasprintf(GFP_NOIO, fmt, args);
-	va_end(args);
-	/* Connections of a path fail independently of each other. */
-	if (cmpxchg(&path->why, NULL, why))
-		kfree(why);
-}
-
-/**
- * rtrs_clt_path_say_why() - tell the words that were kept
- * @path: the path
- * @report: where to, NULL: nobody wants to know
- *
- * Context: any.
- */
-void rtrs_clt_path_say_why(const struct rtrs_clt_path *path, struct rtrs_report *report)
-{
-	/* PAIRS: cmpxchg() in rtrs_clt_path_keep_why() */
-	const char *why = smp_load_acquire(&path->why);
-
-	if (why)
-		rtrs_report_set(report, "%s", why);
-}
-
 /* Under the lock that orders steps, so that listeners hear of them in this order. */
 static void rtrs_clt_path_tell(const struct rtrs_clt_path *path, enum rtrs_clt_path_state from,
 			       enum rtrs_clt_path_event ev, enum rtrs_clt_path_state to)
@@ -188,8 +148,8 @@ bool rtrs_clt_send_failed(struct rtrs_clt_conn *cc, const struct ib_wc *wc)
 	if (likely(wc->status == IB_WC_SUCCESS))
 		return false;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		rtrs_clt_path_err_rl(cc->path, "send on connection %u failed: %s\n",
-				     cc->conn.cid, ib_wc_status_msg(wc->status));
+		rtrs_clt_path_fail(cc->path, "send on connection %u failed: %s\n",
+				   cc->conn.cid, ib_wc_status_msg(wc->status));
 	rtrs_clt_path_error(cc->path, wc->status == IB_WC_RETRY_EXC_ERR ?
 			    -ETIMEDOUT : -ECONNABORTED);
 	return true;
@@ -290,6 +250,7 @@ struct rtrs_clt_path *rtrs_clt_path_alloc(struct rtrs_clt_sess *sess, const stru
 	mutex_init(&path->name_mutex);
 	init_waitqueue_head(&path->state_wq);
 	rtrs_clt_recovery_init(&path->recovery);
+	rtrs_clt_failure_init(&path->failure);
 	INIT_DELAYED_WORK(&path->dwork, work);
 	path->shortage.since = jiffies;
 	path->shortage.last = jiffies;
@@ -319,7 +280,6 @@ void rtrs_clt_path_release(struct rtrs_clt_path *path)
 			kfree(path->reqs[slot].buf);
 	kvfree(path->reqs);
 	kvfree(path->rbufs);
-	kfree(path->why);
 	free_percpu(path->lat.cpu);
 	free_percpu(path->stats);
 	put_device(&path->sess->dev);

@@ -174,7 +174,7 @@ static bool rtrs_clt_recv_failed(struct rtrs_clt_conn *cc, const struct ib_wc *w
 	if (likely(wc->status == IB_WC_SUCCESS))
 		return false;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		rtrs_clt_path_err_rl(cc->path, "receive on connection %u failed: %s\n",
+		rtrs_clt_path_fail(cc->path, "receive on connection %u failed: %s\n",
 				     cc->conn.cid, ib_wc_status_msg(wc->status));
 	rtrs_clt_path_error(cc->path, -ECONNRESET);
 	return true;

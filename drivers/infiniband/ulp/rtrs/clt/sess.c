@@ -235,6 +235,22 @@ int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr)
 EXPORT_SYMBOL(rtrs_clt_query);
 
 /**
+ * rtrs_clt_is_unsteady() - do paths come only to go again
+ * @sess: open session
+ *
+ * For who limits how long requests wait for a path: one that is lost before it has answered what it was asked for some
+ * seconds does not end the wait.  Not part of mainline's interface.
+ *
+ * Context: any.
+ * Return: true if the last path that was lost had not been useful before.
+ */
+bool rtrs_clt_is_unsteady(const struct rtrs_clt_sess *sess)
+{
+	return READ_ONCE(sess->unsteady);
+}
+EXPORT_SYMBOL(rtrs_clt_is_unsteady);
+
+/**
  * rtrs_clt_sess_is_open() - is a session between rtrs_clt_open() and rtrs_clt_close()
  * @sess: the session
  *
@@ -398,6 +414,8 @@ int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 {
 	long left;
 
+	/* Somebody waits, and looks into the log. */
+	rtrs_clt_failure_forget(path);
 	if (test_bit(0, &path->removing) || !rtrs_clt_path_event(path, RTRS_CLT_EV_RECONNECT))
 		return -EBUSY;
 	left = wait_event_killable_timeout(path->state_wq,

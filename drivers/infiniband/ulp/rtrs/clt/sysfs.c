@@ -219,7 +219,7 @@ struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess, const str
 	kobject_init(&path->kobj, &rtrs_clt_path_ktype);
 	ret = rtrs_clt_sess_add_path(sess, path);
 	if (ret) {
-		rtrs_clt_path_say_why(path, report);
+		rtrs_clt_failure_report(path, report);
 		kobject_put(&path->kobj);
 		return ERR_PTR(ret);
 	}
@@ -401,7 +401,7 @@ static struct rtrs_clt_path *rtrs_clt_connect_path(struct rtrs_clt_sess *sess,
 		ret = -EINTR;
 	if (!ret)
 		return path;
-	rtrs_clt_path_say_why(path, report);
+	rtrs_clt_failure_report(path, report);
 	rtrs_clt_path_destroy(path);
 	kobject_put(&path->kobj);
 	return ERR_PTR(ret);

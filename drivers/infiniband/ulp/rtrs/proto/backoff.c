@@ -10,6 +10,10 @@
  *
  * The delay doubles with each failure up to what the user allows.  Half of it is random, so that the
  * paths of many clients do not come back to a restarted server at the same moment.
+ *
+ * A path that connects and is lost again at once, because the network carries small messages and drops large ones for
+ * example, would never have a failed attempt.  So a loss counts like a failed attempt, unless the path was useful
+ * before: for RTRS_USEFUL_MS it answered what it was asked.
  */
 #include "backoff.h"
 
@@ -33,8 +37,26 @@ u32 rtrs_patience_ms(u32 unanswered, u32 max_ms)
 EXPORT_SYMBOL_GPL(rtrs_patience_ms);
 
 /**
+ * rtrs_backoff_flaps() - count the losses of a path that was not useful
+ * @flaps: how many there were in a row, before this one
+ * @useful_ms: milliseconds from connecting until the path was lost, or until the oldest request was sent that it had
+ *	not answered by then
+ *
+ * Context: any.
+ * Return: how many there are in a row with this one, 0 if the path was useful.
+ */
+u32 rtrs_backoff_flaps(u32 flaps, u32 useful_ms)
+{
+	if (useful_ms >= RTRS_USEFUL_MS)
+		return 0;
+	return flaps < U32_MAX ? flaps + 1 : flaps;
+}
+EXPORT_SYMBOL_GPL(rtrs_backoff_flaps);
+
+/**
  * rtrs_backoff_ms() - delay before the next attempt
- * @failures: failed attempts in a row so far; 0 when the path was just lost
+ * @failures: failed attempts in a row so far, or losses counted by rtrs_backoff_flaps(), whichever are more; 0 when a
+ *	useful path was just lost
  * @max_ms: longest delay; 0 means no delay at all
  * @random: a random word, all bits of it
  *

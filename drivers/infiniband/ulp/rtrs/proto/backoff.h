@@ -7,10 +7,14 @@
 
 #define RTRS_BACKOFF_FIRST_MS	50
 
+/* A path that did its work for so long was useful; what happened before does not delay its next attempt. */
+#define RTRS_USEFUL_MS		5000
+
 #define RTRS_PATIENCE_PART	32
 #define RTRS_PATIENCE_LEAST_MS	100
 
 u32 rtrs_patience_ms(u32 unanswered, u32 max_ms);
+u32 rtrs_backoff_flaps(u32 flaps, u32 useful_ms);
 u32 rtrs_backoff_ms(u32 failures, u32 max_ms, u32 random);
 
 #endif /* _RTRS_BACKOFF_H */

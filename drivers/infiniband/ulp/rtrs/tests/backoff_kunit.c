@@ -132,7 +132,38 @@ static void rtrs_patience_ms__table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtrs_patience_ms(0xffffffff, 0xffffffff), 0xffffffff);
 }
 
+static void rtrs_backoff_flaps__table(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0, 0), 1);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0, 4999), 1);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0, 5000), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(7, 4999), 8);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(7, 5000), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(7, 0xffffffff), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0xfffffffe, 0), 0xffffffff);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0xffffffff, 0), 0xffffffff);
+}
+
+/* A path that breaks 100 ms after each connect: so many attempts there are in the first minute, and in any later one. */
+static void rtrs_backoff_flaps__attempts(struct kunit *test)
+{
+	u32 flaps = 0, nr = 0, later = 0;
+	u64 now_ms = 0;
+
+	for (; now_ms < 600000; now_ms += 100 + rtrs_backoff_ms(flaps, 30000, 0)) {
+		if (now_ms < 60000)
+			nr++;
+		else if (now_ms >= 540000)
+			later++;
+		flaps = rtrs_backoff_flaps(flaps, 100);
+	}
+	KUNIT_EXPECT_EQ(test, nr, 12U);
+	KUNIT_EXPECT_EQ(test, later, 3U);
+}
+
 static struct kunit_case rtrs_backoff_cases[] = {
+	KUNIT_CASE(rtrs_backoff_flaps__table),
+	KUNIT_CASE(rtrs_backoff_flaps__attempts),
 	KUNIT_CASE(rtrs_patience_ms__table),
 	KUNIT_CASE_PARAM(rtrs_backoff_ms__table, backoff_gen_params),
 	KUNIT_CASE(rtrs_backoff_ms__within_bounds),
