@@ -11,6 +11,9 @@
  *	A path may be lost and another one be there, and a request yet have found none: then nobody will tell that
  *	the device is open again, as it always was.  So the hold also looks by itself, ten times a second.
  *
+ *	A path that comes back only to be lost again answers little or nothing.  So a hold that begins soon after
+ *	the one before, because a path was lost that was not useful meanwhile, is the same one: its time goes on.
+ *
  * Ordering
  *	What was in flight when the last path was lost may be sent again: the transport lets no request onto
  *	a path before the server has closed those that were lost, if it can be asked to (extension FENCE).
@@ -23,6 +26,8 @@
 #include "hold.h"
 
 #define RNBD_CLT_HOLD_LOOK	(HZ / 10)
+/* Longer than it takes until a path is lost on which nothing gets through. */
+#define RNBD_CLT_HOLD_GAP	(15 * HZ)
 
 static struct workqueue_struct *rnbd_clt_hold_wq;
 
@@ -33,6 +38,7 @@ static void rnbd_clt_hold_end(struct rnbd_clt_dev *dev)
 	if (!dev->hold.held)
 		return;
 	dev->hold.held = false;
+	dev->hold.ended = jiffies;
 	blk_mq_unquiesce_queue(dev->disk->queue);
 }
 
@@ -56,25 +62,60 @@ static bool rnbd_clt_hold_has_path(const struct rnbd_clt_dev *dev)
 	return found && rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_OPEN;
 }
 
+/* Is a hold that begins the same one as the hold before? Needs rnbd_clt_hold.lock. */
+static bool rnbd_clt_hold_goes_on(const struct rnbd_clt_dev *dev)
+{
+	struct rtrs_clt_sess *rtrs;
+	bool ret;
+
+	if (!dev->hold.was_held || time_after(jiffies, dev->hold.ended + RNBD_CLT_HOLD_GAP))
+		return false;
+	rcu_read_lock();
+	rtrs = rcu_dereference(dev->sess->rtrs);
+	ret = rtrs && rtrs_clt_is_unsteady(rtrs);
+	rcu_read_unlock();
+	return ret;
+}
+
+/* The first request meets no path. Needs rnbd_clt_hold.lock. Return: true if it waits. */
+static bool rnbd_clt_hold_begin(struct rnbd_clt_dev *dev)
+{
+	lockdep_assert_held(&dev->hold.lock);
+	if (!rnbd_clt_hold_goes_on(dev)) {
+		dev->hold.since = jiffies;
+		dev->hold.logged = false;
+	} else if (dev->hold.logged && rnbd_clt_hold_is_over(dev)) {
+		WRITE_ONCE(dev->hold.expired, true);
+		dev->hold.ended = jiffies;
+		return false;
+	}
+	dev->hold.held = true;
+	dev->hold.was_held = true;
+	blk_mq_quiesce_queue_nowait(dev->disk->queue);
+	mod_delayed_work(rnbd_clt_hold_wq, &dev->hold.dwork, RNBD_CLT_HOLD_LOOK);
+	return true;
+}
+
 static void rnbd_clt_hold_work(struct work_struct *work)
 {
 	struct rnbd_clt_dev *dev = container_of(to_delayed_work(work), struct rnbd_clt_dev,
 						hold.dwork);
 	bool has_path = rnbd_clt_hold_has_path(dev);
-	bool expired = false;
+	bool log = false;
 
 	spin_lock_irq(&dev->hold.lock);
 	if (dev->hold.held && has_path) {
 		rnbd_clt_hold_end(dev);
 	} else if (dev->hold.held && rnbd_clt_hold_is_over(dev)) {
-		expired = true;
 		WRITE_ONCE(dev->hold.expired, true);
+		log = !dev->hold.logged;
+		dev->hold.logged = true;
 		rnbd_clt_hold_end(dev);
 	} else if (dev->hold.held) {
 		queue_delayed_work(rnbd_clt_hold_wq, &dev->hold.dwork, RNBD_CLT_HOLD_LOOK);
 	}
 	spin_unlock_irq(&dev->hold.lock);
-	if (expired)
+	if (log)
 		pr_err("%s: no path for no_path_timeout=%d seconds, requests fail until one is back\n",
 		       dev->disk->disk_name, READ_ONCE(dev->hold.timeout));
 }
@@ -114,12 +155,8 @@ bool rnbd_clt_hold(struct rnbd_clt_dev *dev)
 	/* PAIRS: with rnbd_clt_hold_stop(), which comes after the state was set. */
 	hold = dev->hold.timeout && !dev->hold.expired &&
 	       rnbd_clt_dev_state(dev) != RNBD_CLT_DEV_UNMAPPED;
-	if (hold && !dev->hold.held) {
-		dev->hold.held = true;
-		dev->hold.since = jiffies;
-		blk_mq_quiesce_queue_nowait(dev->disk->queue);
-		mod_delayed_work(rnbd_clt_hold_wq, &dev->hold.dwork, RNBD_CLT_HOLD_LOOK);
-	}
+	if (hold && !dev->hold.held)
+		hold = rnbd_clt_hold_begin(dev);
 	spin_unlock_irqrestore(&dev->hold.lock, flags);
 	return hold;
 }
@@ -147,6 +184,9 @@ void rnbd_clt_hold_open(struct rnbd_clt_dev *dev)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->hold.lock, flags);
+	/* What was in vain so far may go on to be. */
+	if (dev->hold.expired)
+		dev->hold.ended = jiffies;
 	WRITE_ONCE(dev->hold.expired, false);
 	rnbd_clt_hold_end(dev);
 	spin_unlock_irqrestore(&dev->hold.lock, flags);

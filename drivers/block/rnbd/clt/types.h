@@ -219,7 +219,10 @@ struct rnbd_clt_left {
  * @timeout: seconds they wait; 0: not at all; -1: for ever
  * @held: they do, the queue is quiesced
  * @expired: they did in vain; they fail until the device is open again
- * @since: jiffies when @held became true
+ * @was_held: it was true before
+ * @logged: that @expired became true was logged since @since
+ * @since: jiffies from which @timeout counts
+ * @ended: jiffies when @held became false last
  * @dwork: ends it
  */
 struct rnbd_clt_hold {
@@ -227,7 +230,10 @@ struct rnbd_clt_hold {
 	int timeout;
 	bool held;
 	bool expired;
+	bool was_held;
+	bool logged;
 	unsigned long since;
+	unsigned long ended;
 	struct delayed_work dwork;
 };
 
