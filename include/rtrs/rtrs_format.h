@@ -113,13 +113,17 @@ enum rtrs_msg_type {
 #define RTRS_EXT_REQ_LIST		0x0010
 #define RTRS_EXT_SESSION		0x0020
 #define RTRS_EXT_CREDITS		0x0040
+#define RTRS_EXT_PROBE			0x0100
 #define RTRS_EXT_IDENTITY		0x0200
 #define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH | \
-					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST | \
-					 RTRS_EXT_SESSION | RTRS_EXT_CREDITS | RTRS_EXT_IDENTITY)
+					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST | RTRS_EXT_SESSION | \
+					 RTRS_EXT_CREDITS | RTRS_EXT_PROBE | RTRS_EXT_IDENTITY)
 
 /* Extension CREDITS: descriptors in the table of a client, which is 4 KiB. */
 #define RTRS_CHUNK_TABLE_DESCS		256
+
+/* Extension PROBE: bytes of the server's second message, all 0; as many as the largest path MTU has. */
+#define RTRS_PROBE_BYTES		4096
 
 /* Extension REQ_LIST: requests of a list, and its bytes. */
 #define RTRS_REQ_LIST_MAX		16

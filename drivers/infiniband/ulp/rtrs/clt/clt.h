@@ -538,6 +538,21 @@ static inline enum rtrs_clt_path_state rtrs_clt_path_state(const struct rtrs_clt
 	return smp_load_acquire(&path->_state);
 }
 
+static inline bool rtrs_clt_connecting(const struct rtrs_clt_path *path)
+{
+	return rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING;
+}
+
+/* Wait for @cond while the path is CONNECTING; 0 if it came true. */
+#define rtrs_clt_wait_connecting(path, cond, ms) ({					\
+	struct rtrs_clt_path *__path = (path);						\
+	long __left = wait_event_timeout(__path->state_wq,				\
+					 (cond) || !rtrs_clt_connecting(__path),	\
+					 msecs_to_jiffies(ms));				\
+	!rtrs_clt_connecting(__path) ? (READ_ONCE(__path->error) ?: -ECONNABORTED) :	\
+	__left ? 0 : -ETIMEDOUT;							\
+})
+
 /* What joins the tracepoints of a request. */
 #define RTRS_CLT_REQ_IDS(req)	(req)->path->sess->name, (req)->path->name, (req)->conn->conn.cid, \
 				(req)->slot, (req)->seq

@@ -22,6 +22,7 @@
 #include "../proto/backoff.h"
 #include "clt.h"
 #include "fault.h"
+#include "probe.h"
 
 /* Attempts without a carrier have the delay as after so many: 3 to 6 s. */
 #define RTRS_CLT_NO_CARRIER_FAILURES	7U
@@ -39,6 +40,7 @@
  * @received: bytes received, valid when @answered
  * @sent: the send of INFO_REQ completed
  * @answered: INFO_RSP came
+ * @probe: what follows
  */
 struct rtrs_clt_info {
 	struct rtrs_clt_path *path;
@@ -52,22 +54,8 @@ struct rtrs_clt_info {
 	u32 received;
 	bool sent;
 	bool answered;
+	struct rtrs_clt_probe probe;
 };
-
-static bool rtrs_clt_connecting(const struct rtrs_clt_path *path)
-{
-	return rtrs_clt_path_state(path) == RTRS_CLT_PATH_CONNECTING;
-}
-
-/* Wait for @cond while the path is CONNECTING; 0 if it came true. */
-#define rtrs_clt_wait_connecting(path, cond, ms) ({					\
-	struct rtrs_clt_path *__path = (path);						\
-	long __left = wait_event_timeout(__path->state_wq,				\
-					 (cond) || !rtrs_clt_connecting(__path),	\
-					 msecs_to_jiffies(ms));				\
-	!rtrs_clt_connecting(__path) ? (READ_ONCE(__path->error) ?: -ECONNABORTED) :	\
-	__left ? 0 : -ETIMEDOUT;							\
-})
 
 static u16 rtrs_clt_nr_established(const struct rtrs_clt_path *path)
 {
@@ -157,6 +145,7 @@ static void rtrs_clt_info_free(struct rtrs_clt_info *info)
 		ib_dma_unmap_single(dev, info->req_dma, sizeof(*info->req), DMA_TO_DEVICE);
 	kfree(info->rsp);
 	kfree(info->req);
+	rtrs_clt_probe_free(&info->probe);
 }
 
 static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
@@ -173,7 +162,9 @@ static int rtrs_clt_info_alloc(struct rtrs_clt_info *info)
 		return -ENOMEM;
 	rtrs_wire_put_info_req(info->req, path->sess->name);
 	ret = rtrs_dma_map(path->dev, info->req, sizeof(*info->req), DMA_TO_DEVICE, &info->req_dma);
-	return ret ?: rtrs_dma_map(path->dev, info->rsp, info->rsp_size, DMA_FROM_DEVICE, &info->rsp_dma);
+	if (!ret)
+		ret = rtrs_dma_map(path->dev, info->rsp, info->rsp_size, DMA_FROM_DEVICE, &info->rsp_dma);
+	return ret ?: rtrs_clt_probe_alloc(&info->probe);
 }
 
 static u32 rtrs_clt_recv_count(const struct rtrs_clt_conn *cc)
@@ -193,8 +184,9 @@ static int rtrs_clt_post_all_receives(struct rtrs_clt_path *path)
 
 	for (cid = 0; cid < path->sess->nr_conns; cid++) {
 		cc = &path->conns[cid];
+		/* INFO_RSP and the probe have receives of their own. */
 		max = rtrs_clt_recv_wrs(path, !cid);
-		nr = min(rtrs_clt_recv_count(cc), max - 1);
+		nr = min(rtrs_clt_recv_count(cc), max - 2);
 		ret = rtrs_clt_post_receives(cc, nr);
 		if (ret)
 			return ret;
@@ -243,6 +235,8 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	int ret;
 
 	ret = rtrs_conn_post_recv_buf(conn, &info->rsp_cqe, info->rsp_dma, info->rsp_size);
+	if (!ret)
+		ret = rtrs_clt_probe_post_recv(&info->probe);
 	if (ret)
 		return ret;
 	/* The server may send as soon as it has answered, so everything is posted before it is asked. */
@@ -267,12 +261,12 @@ static int rtrs_clt_info_run(struct rtrs_clt_info *info)
 	}
 	rtrs_clt_credits_begin(path, ret);
 	path->srv_sess = path->features & RTRS_EXT_SESSION ? le32_to_cpu(info->rsp->session) : 0;
-	return 0;
+	return rtrs_clt_probe_run(&info->probe);
 }
 
 static int rtrs_clt_info_exchange(struct rtrs_clt_path *path)
 {
-	struct rtrs_clt_info info = { .path = path };
+	struct rtrs_clt_info info = { .path = path, .probe.path = path };
 	int ret;
 
 	ret = rtrs_clt_info_alloc(&info);

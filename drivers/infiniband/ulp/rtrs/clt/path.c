@@ -27,6 +27,8 @@ struct workqueue_struct *rtrs_clt_tick_wq;
  */
 const char *rtrs_clt_path_reason(int error)
 {
+	if (error == -EMSGSIZE)
+		return "large packets do not get through";
 	switch (rtrs_clt_loss_of(error)) {
 	case RTRS_CLT_LOSS_ON_REQUEST:
 		return "on request";

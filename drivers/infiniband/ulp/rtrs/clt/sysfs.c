@@ -73,6 +73,16 @@ static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr, 
 
 static struct kobj_attribute rtrs_clt_dst_addr_attr = __ATTR_RO(dst_addr);
 
+static ssize_t last_failure_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	char text[RTRS_CLT_FAILURE_BYTES];
+
+	rtrs_clt_failure_get(to_clt_path(kobj), text, sizeof(text));
+	return sysfs_emit(buf, "%s\n", text);
+}
+
+static struct kobj_attribute rtrs_clt_last_failure_attr = __ATTR_RO(last_failure);
+
 static ssize_t rtrs_clt_usage_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return rtrs_clt_show_usage(attr->attr.name, buf);
@@ -171,6 +181,7 @@ static struct attribute *rtrs_clt_path_attrs[] = {
 	&rtrs_clt_dst_addr_attr.attr,
 	&rtrs_clt_state_attr.attr,
 	&rtrs_clt_cur_latency_attr.attr,
+	&rtrs_clt_last_failure_attr.attr,
 	&rtrs_clt_reconnect_attr.attr,
 	&rtrs_clt_disconnect_attr.attr,
 	&rtrs_clt_remove_path_attr.attr,

@@ -3,7 +3,8 @@
  * Info exchange (protocol section 4): from INFO_REQ to a path that serves.
  *
  * Operation: the completion of INFO_REQ queues the info work, which may take its time: it
- * allocates the chunks, registers them, tells the ULP, makes the path CONNECTED and answers.
+ * allocates the chunks, registers them, tells the ULP, makes the path CONNECTED and answers.  With extension PROBE a
+ * message as large as the largest packet of I/O follows the answer: a client that gets it knows that such packets arrive.
  *
  * Errors: whatever fails closes the path, with a message and without answer.  Nothing is undone
  * here: the close work waits for the info work and then takes down what it finds.
@@ -82,6 +83,48 @@ static void rtrs_srv_info_rsp_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_srv_io_kick(path->conns[0]);
 }
 
+static void rtrs_srv_info_probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_srv_path *path = container_of(wc->wr_cqe, struct rtrs_srv_path, info.probe_cqe);
+
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		rtrs_conn_send_completed(rtrs_conn_from_wc(wc));
+		rtrs_srv_io_kick(path->conns[0]);
+	} else if (wc->status == IB_WC_RETRY_EXC_ERR) {
+		rtrs_srv_path_fail(path, "packets with up to %u bytes of data do not get to the client, smaller ones do: MTU?",
+				   RTRS_PROBE_BYTES);
+	} else {
+		rtrs_srv_path_wc_failed(path, "sending the probe", wc);
+	}
+}
+
+/* Zeros, which nobody writes to: all paths send the same ones. */
+static int rtrs_srv_info_map_probe(struct rtrs_srv_path *path)
+{
+	u64 dma;
+
+	if (!(path->features & RTRS_EXT_PROBE))
+		return 0;
+	dma = ib_dma_map_page(path->dev, ZERO_PAGE(0), 0, RTRS_PROBE_BYTES, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(path->dev, dma))
+		return -ENOMEM;
+	path->info.probe_dma = dma;
+	return 0;
+}
+
+static int rtrs_srv_info_send(struct rtrs_srv_path *path)
+{
+	struct rtrs_conn *conn = &path->conns[0]->conn;
+	struct rtrs_srv_info *info = &path->info;
+	int ret;
+
+	ret = fault_here(info_rsp_lost) ? 0 :
+	      rtrs_conn_post_send_buf(conn, &info->rsp_cqe, info->rsp_dma, info->rsp_len);
+	if (!ret && info->probe_dma)
+		ret = rtrs_conn_post_send_buf(conn, &info->probe_cqe, info->probe_dma, RTRS_PROBE_BYTES);
+	return ret;
+}
+
 static int rtrs_srv_info_check_req(struct rtrs_srv_path *path)
 {
 	struct rtrs_srv_info *info = &path->info;
@@ -136,6 +179,8 @@ static int rtrs_srv_info_prepare(struct rtrs_srv_path *path)
 		goto err_message;
 	what = "INFO_RSP";
 	ret = rtrs_srv_info_build_rsp(path);
+	if (!ret)
+		ret = rtrs_srv_info_map_probe(path);
 	if (ret)
 		goto err_message;
 	return 0;
@@ -161,7 +206,6 @@ static void rtrs_srv_info_put_session(struct rtrs_srv_path *path)
 /* Publish the path: to the ULP, in sysfs, to the client. */
 static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 {
-	struct rtrs_srv_info *info = &path->info;
 	int ret;
 
 	if (fault_here(info_delayed))
@@ -181,9 +225,7 @@ static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 	if (!rtrs_srv_path_event(path, RTRS_SRV_EV_ESTABLISHED))
 		return;
 	cancel_delayed_work(&path->handshake_dwork);
-	ret = fault_here(info_rsp_lost) ? 0 :
-	      rtrs_conn_post_send_buf(&path->conns[0]->conn, &info->rsp_cqe, info->rsp_dma,
-				      info->rsp_len);
+	ret = rtrs_srv_info_send(path);
 	if (ret) {
 		rtrs_srv_path_fail(path, "posting INFO_RSP: error %d", ret);
 		return;
@@ -235,6 +277,7 @@ int rtrs_srv_info_init(struct rtrs_srv_path *path)
 	INIT_WORK(&info->work, rtrs_srv_info_work);
 	info->req_cqe.done = rtrs_srv_info_req_done;
 	info->rsp_cqe.done = rtrs_srv_info_rsp_done;
+	info->probe_cqe.done = rtrs_srv_info_probe_done;
 
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
@@ -281,5 +324,9 @@ void rtrs_srv_info_exit(struct rtrs_srv_path *path)
 		ib_dma_unmap_single(path->dev, info->rsp_dma, info->rsp_len, DMA_TO_DEVICE);
 		kfree(info->rsp);
 		info->rsp = NULL;
+	}
+	if (info->probe_dma) {
+		ib_dma_unmap_page(path->dev, info->probe_dma, RTRS_PROBE_BYTES, DMA_TO_DEVICE);
+		info->probe_dma = 0;
 	}
 }

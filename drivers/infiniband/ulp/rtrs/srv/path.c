@@ -45,6 +45,10 @@ static bool rtrs_srv_credits = true;
 module_param_named(credits, rtrs_srv_credits, bool, 0644);
 MODULE_PARM_DESC(credits, "Extension: a path has only as many chunks as its client needs (default: Y)");
 
+static bool rtrs_srv_probe = true;
+module_param_named(probe, rtrs_srv_probe, bool, 0644);
+MODULE_PARM_DESC(probe, "Extension: show the client of a new path that large packets arrive (default: Y)");
+
 static bool rtrs_srv_one_message_reads = true;
 module_param_named(one_message_reads, rtrs_srv_one_message_reads, bool, 0644);
 MODULE_PARM_DESC(one_message_reads, "Send the data of a read and its answer in one message (default: Y)");
@@ -55,7 +59,8 @@ static u16 rtrs_srv_features_off(void)
 	return (READ_ONCE(rtrs_srv_implicit_rkey) ? 0 : RTRS_EXT_IMPLICIT_RKEY) |
 	       (READ_ONCE(rtrs_srv_batch) ? 0 : RTRS_EXT_BATCH) |
 	       (READ_ONCE(rtrs_srv_server_time) ? 0 : RTRS_EXT_SERVER_TIME) |
-	       (READ_ONCE(rtrs_srv_credits) ? 0 : RTRS_EXT_CREDITS);
+	       (READ_ONCE(rtrs_srv_credits) ? 0 : RTRS_EXT_CREDITS) |
+	       (READ_ONCE(rtrs_srv_probe) ? 0 : RTRS_EXT_PROBE);
 }
 
 static void rtrs_srv_path_release(struct kobject *kobj)

@@ -195,6 +195,8 @@ struct rtrs_srv_conn {
  * @rsp_len: its bytes
  * @req_cqe: completion of the receive
  * @rsp_cqe: completion of the send
+ * @probe_dma: DMA address of the message that follows, 0 without extension PROBE
+ * @probe_cqe: completion of its send
  */
 struct rtrs_srv_info {
 	struct work_struct work;
@@ -206,6 +208,8 @@ struct rtrs_srv_info {
 	u32 rsp_len;
 	struct ib_cqe req_cqe;
 	struct ib_cqe rsp_cqe;
+	u64 probe_dma;
+	struct ib_cqe probe_cqe;
 };
 
 /**
