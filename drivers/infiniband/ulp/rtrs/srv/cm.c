@@ -334,7 +334,7 @@ static int rtrs_srv_cm_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *e
 		if (rtrs_srv_path_event_why(conn->path, RTRS_SRV_EV_CLOSE,
 					    "%s on connection %u, status %d",
 					    rdma_event_msg(event->event), conn->conn.cid,
-					    event->status))
+					    event->status) && rtrs_srv_log_closed(conn->path))
 			pr_info_ratelimited("path %s closed: %s on connection %u, status %d\n",
 					    conn->path->name, rdma_event_msg(event->event),
 					    conn->conn.cid, event->status);

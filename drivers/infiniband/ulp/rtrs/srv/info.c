@@ -232,8 +232,9 @@ static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 	}
 	/* The client posts its receives while it handles INFO_RSP. */
 	rtrs_hb_start_later(&path->hb);
-	pr_info_ratelimited("path %s of session %*pE connected\n", path->name,
-			    (int)strlen(path->sess->name), path->sess->name);
+	if (rtrs_srv_log_wanted(path))
+		pr_info_ratelimited("path %s of session %*pE connected\n", path->name,
+				    (int)strlen(path->sess->name), path->sess->name);
 }
 
 static void rtrs_srv_info_work(struct work_struct *work)

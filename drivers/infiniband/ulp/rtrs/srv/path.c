@@ -249,6 +249,7 @@ struct rtrs_srv_path *rtrs_srv_path_create(struct rtrs_srv_sess *sess, struct rd
 	path->geo = &ctx->geo;
 	memcpy(path->uuid, req->path_uuid, sizeof(path->uuid));
 	path->recon_cnt = req->recon_cnt;
+	path->created_ms = ktime_to_ms(ktime_get());
 	path->cid_num = req->cid_num;
 	path->features = req->features & ~rtrs_srv_features_off();
 	path->one_message = READ_ONCE(rtrs_srv_one_message_reads);

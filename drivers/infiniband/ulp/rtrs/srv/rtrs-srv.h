@@ -341,6 +341,7 @@ struct rtrs_srv_fence {
  * @named: N. counts as user of the session's name
  * @up: N. counts as up in the session
  * @in_sysfs: N. @kobj is added
+ * @created_ms: I. ktime_get() when it was created
  * @handshake_dwork: closes the path if INFO_REQ does not come
  * @close_work: tears the path down; queued once, by the step to CLOSING
  * @end_work: frees the path when it is torn down and the ULP has none of its requests any more
@@ -394,6 +395,7 @@ struct rtrs_srv_path {
 	bool named;
 	bool up;
 	bool in_sysfs;
+	u64 created_ms;
 	struct delayed_work handshake_dwork;
 	struct work_struct close_work;
 	struct work_struct end_work;
@@ -545,9 +547,14 @@ static inline struct rtrs_srv_slot *rtrs_srv_req_slot(const struct rtrs_srv_req 
  */
 #define rtrs_srv_path_fail(path, fmt, ...)						\
 do {											\
-	if (rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, fmt, ##__VA_ARGS__))				\
+	if (rtrs_srv_path_event_why(path, RTRS_SRV_EV_CLOSE, fmt, ##__VA_ARGS__) &&		\
+	    rtrs_srv_log_closed(path))							\
 		pr_warn_ratelimited("path %s closed: " fmt "\n", (path)->name, ##__VA_ARGS__); \
 } while (0)
+
+/* log.c: fewer lines about paths that do not last */
+bool rtrs_srv_log_wanted(const struct rtrs_srv_path *path);
+bool rtrs_srv_log_closed(const struct rtrs_srv_path *path);
 
 /* path.c: the object and its state */
 u32 rtrs_srv_path_chunks(const struct rtrs_srv_path *path, u32 nr);

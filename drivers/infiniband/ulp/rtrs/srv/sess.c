@@ -191,8 +191,9 @@ static void rtrs_srv_sess_tell(const struct rtrs_srv_sess *sess, enum rtrs_nl_ev
 	rtrs_nl_tell(&news);
 }
 
-static int rtrs_srv_sess_connected(struct rtrs_srv_sess *sess)
+static int rtrs_srv_sess_connected(const struct rtrs_srv_path *path)
 {
+	struct rtrs_srv_sess *sess = path->sess;
 	int ret;
 
 	ret = rtrs_srv_sysfs_add_sess(sess);
@@ -210,7 +211,8 @@ static int rtrs_srv_sess_connected(struct rtrs_srv_sess *sess)
 		rtrs_srv_sysfs_del_sess(sess);
 		return ret;
 	}
-	pr_info_ratelimited("session %*pE connected\n", (int)strlen(sess->name), sess->name);
+	if (rtrs_srv_log_wanted(path))
+		pr_info_ratelimited("session %*pE connected\n", (int)strlen(sess->name), sess->name);
 	rtrs_srv_sess_tell(sess, RTRS_NL_EVENT_SESSION_OPENED);
 	return 0;
 }
@@ -231,7 +233,7 @@ int rtrs_srv_sess_path_up(struct rtrs_srv_path *path)
 
 	mutex_lock(&sess->ev_mutex);
 	if (!sess->paths_up)
-		ret = rtrs_srv_sess_connected(sess);
+		ret = rtrs_srv_sess_connected(path);
 	else
 		WRITE_ONCE(sess->paths_up, sess->paths_up + 1);
 	path->up = !ret;
@@ -260,8 +262,9 @@ void rtrs_srv_sess_path_down(struct rtrs_srv_path *path)
 		sess->ctx->ops.link_ev(sess, RTRS_SRV_LINK_EV_DISCONNECTED, sess->priv);
 		WRITE_ONCE(sess->priv, NULL);
 		rtrs_srv_sysfs_del_sess(sess);
-		pr_info_ratelimited("session %*pE disconnected\n", (int)strlen(sess->name),
-				    sess->name);
+		if (rtrs_srv_log_wanted(path))
+			pr_info_ratelimited("session %*pE disconnected\n", (int)strlen(sess->name),
+					    sess->name);
 		rtrs_srv_sess_tell(sess, RTRS_NL_EVENT_SESSION_CLOSED);
 	}
 	mutex_unlock(&sess->ev_mutex);
