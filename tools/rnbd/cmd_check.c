@@ -140,9 +140,34 @@ static void check_mtu(struct report *rep, const struct route *route)
 	struct trouble trouble;
 
 	if (route_probe(route, &trouble))
-		report(rep, check, OK, trouble.text, NULL);
+		report(rep, check, OK, mem_printf("%s; the way back is tried by a path that connects", trouble.text),
+		       NULL);
 	else
 		report(rep, check, trouble.status == ST_OK ? WARN : FAIL, trouble.text, trouble.next);
+}
+
+/* A server cannot be made to send something large, but the kernel has tried for each path, and keeps why that failed. */
+static void check_paths(struct report *rep, const union addr *addr)
+{
+	const char *dst = mem_printf("ip:%s", addr_text(addr)), *why;
+	struct session_list list = { 0 };
+	const struct path *path;
+	size_t i, j;
+
+	sessions_load(&list, false);
+	for (i = 0; i < list.nr; i++) {
+		for (j = 0; j < list.sess[i].nr_paths; j++) {
+			path = &list.sess[i].path[j];
+			why = io_read("%s/last_failure", path->dir);
+			if (!path->dst || strcmp(path->dst, dst) || !path->state ||
+			    !strcmp(path->state, "connected") || !why || !*why)
+				continue;
+			report(rep, mem_printf("path %s of session %s", path->name, list.sess[i].name), FAIL,
+			       mem_printf("not connected: %s", why), strstr(why, "MTU") ?
+			       "one MTU for both ends and all between; each end: ip link" :
+			       "dmesg here and on the server has a message with the reason");
+		}
+	}
 }
 
 static void check_route(struct report *rep, const union addr *addr)
@@ -158,6 +183,7 @@ static void check_route(struct report *rep, const union addr *addr)
 	report(rep, check, OK, mem_printf("from %s by %s, RDMA device %s", addr_text(&route.src),
 					  route.netdev, route.port.device), NULL);
 	check_mtu(rep, &route);
+	check_paths(rep, addr);
 }
 
 static void check_server_of_client(struct report *rep, const struct args *args, const char *server)

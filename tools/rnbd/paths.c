@@ -141,6 +141,7 @@ const char *route_text(const struct route *route)
 bool route_probe(const struct route *route, struct trouble *trouble)
 {
 	long long mtu = io_read_number(1500, "/sys/class/net/%s/mtu", route->netdev);
+	long long bytes = mtu > ROCE_PACKET ? ROCE_PACKET : mtu;
 	const char *dst = addr_text(&route->dst);
 	int err = net_probe(&route->dst, SMALL_PACKET);
 
@@ -148,16 +149,14 @@ bool route_probe(const struct route *route, struct trouble *trouble)
 		return trouble_set(trouble, ST_OK,
 				   mem_printf("%s does not answer a probe: %s", dst, strerror(err)),
 				   mem_printf("ping %s", dst));
-	if (mtu > ROCE_PACKET)
-		mtu = ROCE_PACKET;
-	err = net_probe(&route->dst, mtu);
+	err = net_probe(&route->dst, bytes);
 	if (err)
 		return trouble_set(trouble, ST_UNREACHABLE,
-				   mem_printf("packets of %d bytes get to %s, of %lld do not: %s",
-					      SMALL_PACKET, dst, mtu, strerror(err)),
+				   mem_printf("packets of %d bytes get to %s, of %lld do not, MTU of %s is %lld: %s",
+					      SMALL_PACKET, dst, bytes, route->netdev, mtu, strerror(err)),
 				   mem_printf("one MTU for %s, the server and all between: ip link set %s mtu ...",
 					      route->netdev, route->netdev));
-	trouble->text = mem_printf("packets of %lld bytes arrive", mtu);
+	trouble->text = mem_printf("packets of %lld bytes arrive", bytes);
 	return true;
 }
 
