@@ -46,6 +46,9 @@
 /* A time is a number of nanoseconds, shifted to the left by another. */
 #define RTRS_IMM_TIME_BITS		14
 #define RTRS_IMM_TIME_NUMBER_BITS	9
+/* Extension REQ_STATE: a slot, and the rest of the payload. */
+#define RTRS_IMM_STATE_SLOT_BITS	16
+#define RTRS_IMM_STATE_TAG_BITS		9
 
 /**
  * enum rtrs_imm_type - type field of the immediate
@@ -59,6 +62,10 @@
  * @RTRS_IMM_FENCE_DONE: answer to @RTRS_IMM_FENCE, same payload
  * @RTRS_IMM_CHUNKS_WANT: extension CREDITS, client to server, payload is how many chunks the path shall have
  * @RTRS_IMM_CHUNKS: extension CREDITS, server to client, payload is how many it has
+ * @RTRS_IMM_REQ_STATE: extension REQ_STATE, client to server: where is the request in this slot of the path;
+ *	payload is slot and tag
+ * @RTRS_IMM_REQ_STATE_RSP: answer to @RTRS_IMM_REQ_STATE on the same connection; payload is slot, enum
+ *	rtrs_req_state, and seconds or the tag
  * @RTRS_IMM_IO_RSP_MANY: extension BATCH, server to client, completions without error; payload is the lowest
  *	slot and which of those above it
  * @RTRS_IMM_SERVER_TIME: extension SERVER_TIME, server to client, right before an answer: where its request
@@ -73,6 +80,8 @@ enum rtrs_imm_type {
 	RTRS_IMM_IO_RSP_W_INV	= 2,
 	RTRS_IMM_CHUNKS_WANT	= 3,
 	RTRS_IMM_CHUNKS		= 4,
+	RTRS_IMM_REQ_STATE	= 5,
+	RTRS_IMM_REQ_STATE_RSP	= 6,
 	RTRS_IMM_HB_MSG		= 8,
 	RTRS_IMM_HB_ACK		= 9,
 	RTRS_IMM_FENCE		= 10,
@@ -81,6 +90,22 @@ enum rtrs_imm_type {
 	RTRS_IMM_SERVER_TIME	= 13,
 	RTRS_IMM_IO_REQ_TIMED	= 14,
 	RTRS_IMM_IO_REQ_LIST	= 15,
+};
+
+/**
+ * enum rtrs_req_state - extension REQ_STATE, where the server has the request of a slot on a path
+ * @RTRS_REQ_STATE_NONE: it has none; whatever this path has brought for the slot is answered, or was dropped
+ * @RTRS_REQ_STATE_RECEIVED: it waits for its turn in the slot, or for the invalidation of its chunk
+ * @RTRS_REQ_STATE_ULP: the server's ULP has it
+ * @RTRS_REQ_STATE_ANSWERED: the ULP has answered, the response waits for room in the send queue
+ * @RTRS_REQ_STATE__NR: number of states
+ */
+enum rtrs_req_state {
+	RTRS_REQ_STATE_NONE	= 0,
+	RTRS_REQ_STATE_RECEIVED	= 1,
+	RTRS_REQ_STATE_ULP	= 2,
+	RTRS_REQ_STATE_ANSWERED	= 3,
+	RTRS_REQ_STATE__NR
 };
 
 /**
@@ -113,11 +138,13 @@ enum rtrs_msg_type {
 #define RTRS_EXT_REQ_LIST		0x0010
 #define RTRS_EXT_SESSION		0x0020
 #define RTRS_EXT_CREDITS		0x0040
+#define RTRS_EXT_REQ_STATE		0x0080
 #define RTRS_EXT_PROBE			0x0100
 #define RTRS_EXT_IDENTITY		0x0200
 #define RTRS_EXT_ALL			(RTRS_EXT_FENCE | RTRS_EXT_IMPLICIT_RKEY | RTRS_EXT_BATCH | \
 					 RTRS_EXT_SERVER_TIME | RTRS_EXT_REQ_LIST | RTRS_EXT_SESSION | \
-					 RTRS_EXT_CREDITS | RTRS_EXT_PROBE | RTRS_EXT_IDENTITY)
+					 RTRS_EXT_CREDITS | RTRS_EXT_REQ_STATE | RTRS_EXT_PROBE | \
+					 RTRS_EXT_IDENTITY)
 
 /* Extension CREDITS: descriptors in the table of a client, which is 4 KiB. */
 #define RTRS_CHUNK_TABLE_DESCS		256

@@ -214,6 +214,20 @@ static void fuzz_rkey_rsp(struct fuzz_in *in)
 	free(buf);
 }
 
+static void must_be_req_state(u32 imm)
+{
+	enum rtrs_req_state state;
+	u32 slot, value;
+
+	rtrs_imm_req_state_decode(imm, &slot, &value);
+	MUST(slot < 1 << RTRS_IMM_STATE_SLOT_BITS && value < 1 << RTRS_IMM_STATE_TAG_BITS);
+	MUST(rtrs_imm_payload(rtrs_imm_req_state(slot, value)) == (rtrs_imm_payload(imm) & ~0xe00));
+	if (rtrs_imm_req_state_rsp_decode(imm, &slot, &state, &value))
+		return;
+	MUST(state < RTRS_REQ_STATE__NR);
+	MUST(rtrs_imm_payload(rtrs_imm_req_state_rsp(slot, state, value)) == rtrs_imm_payload(imm));
+}
+
 static void fuzz_imm(struct fuzz_in *in)
 {
 	u32 queue_depth = fuzz_take(in, 2), imm = fuzz_take(in, 4), slot, off, mem_bits;
@@ -233,6 +247,7 @@ static void fuzz_imm(struct fuzz_in *in)
 	MUST(server_ns <= 511ULL << 31 && device_ns <= 511ULL << 31);
 	MUST(rtrs_imm_type(rtrs_imm_chunks(imm, false)) == RTRS_IMM_CHUNKS_WANT);
 	MUST(rtrs_imm_payload(rtrs_imm_chunks(imm, true)) == rtrs_imm_payload(imm));
+	must_be_req_state(imm);
 }
 
 static void fuzz_addr(struct fuzz_in *in)

@@ -25,7 +25,7 @@ is_request() {
 	is "$(hex_len "$conn_req")" 56 &&
 		is "$(hex_at "$conn_req" 0 8)" "0000bd1b0002$(le16 "$1")" &&
 		is "$(hex_at "$conn_req" 10 2)" "$(le16 "$2")" &&
-		is "$(hex_at "$conn_req" 44 12)" "0$3017f0310000000$(bytes 4)" && [ "$(le_at "$conn_req" 8 2)" -ge 2 ]
+		is "$(hex_at "$conn_req" 44 12)" "0$301ff0310000000$(bytes 4)" && [ "$(le_at "$conn_req" 8 2)" -ge 2 ]
 }
 
 # Con 0 of a new map is requested.

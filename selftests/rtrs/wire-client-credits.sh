@@ -32,7 +32,7 @@ map() {
 
 # begun: what the client has asked for
 begun() {
-	is "$(hex_at "$conn_req" 46 10)" "7f0310000000$(bytes 4)" && [ $((0x$w_table)) -ne 0 ] && [ "$w_table_key" -ne 0 ] &&
+	is "$(hex_at "$conn_req" 46 10)" "ff0310000000$(bytes 4)" && [ $((0x$w_table)) -ne 0 ] && [ "$w_table_key" -ne 0 ] &&
 		is "$(hex_at "$info_req" 0 260)" "$(info_req wire | cut -c 1-520)" && open_slots_are 16
 }
 

@@ -16,7 +16,7 @@
 asks() {
 	psrv_request "$1" && is "$(hex_at "$conn_req" 0 8)" "0000bd1b0002$(le16 "$2")" &&
 		is "$(le_at "$conn_req" 10 2)" "$3" && is "$(hex_at "$conn_req" 12 32)" "$uuids" &&
-		is "$(hex_at "$conn_req" 44 12)" "01017f0310000000$(bytes 4)"
+		is "$(hex_at "$conn_req" 44 12)" "0101ff0310000000$(bytes 4)"
 }
 
 refuse() {

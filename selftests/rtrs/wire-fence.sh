@@ -97,8 +97,8 @@ wire_server Y
 check_here "nothing offered: nothing taken up" taken_up 0000000000000000
 check_here "FENCE offered: version 1, FENCE, a number of 28 bits" taken_up '01000100??????0?' ext=1 features=1
 check_here "version 0 offers nothing" taken_up 0000000000000000 features=1
-check_here "what is not known is not taken up" taken_up '01007f03??????0?' ext=1 features=0xffff
-check_here "nothing is known of what is offered: nothing taken up" taken_up 0000000000000000 ext=1 features=0xff80
+check_here "what is not known is not taken up" taken_up '0100ff03??????0?' ext=1 features=0xffff
+check_here "nothing is known of what is offered: nothing taken up" taken_up 0000000000000000 ext=1 features=0xfc00
 check_here "a later version is as good" taken_up '01000100??????0?' ext=255 features=1
 
 check_here "first path" fenced_path a fences path=1 sess=1

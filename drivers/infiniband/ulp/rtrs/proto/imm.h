@@ -193,5 +193,9 @@ void rtrs_imm_server_time_decode(u32 imm, u64 *server_ns, u64 *device_ns);
 u32 rtrs_imm_hb(bool ack);
 u32 rtrs_imm_fence(u32 path_id, bool done);
 u32 rtrs_imm_chunks(u32 nr, bool done);
+u32 rtrs_imm_req_state(u32 slot, u32 tag);
+void rtrs_imm_req_state_decode(u32 imm, u32 *slot, u32 *tag);
+u32 rtrs_imm_req_state_rsp(u32 slot, enum rtrs_req_state state, u32 value);
+int rtrs_imm_req_state_rsp_decode(u32 imm, u32 *slot, enum rtrs_req_state *state, u32 *value);
 
 #endif /* _RTRS_IMM_H */

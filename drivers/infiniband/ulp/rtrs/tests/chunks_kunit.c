@@ -25,7 +25,7 @@ static const struct request_case request_cases[] = {
 	  { 1, 0x40, 0, 0xff, 0xff, 0xff, 0xff }, 0xffffffff },
 	{ "another extension too", 512, RTRS_EXT_CREDITS | RTRS_EXT_FENCE,
 	  { 1, 0x41, 0, 0, 2 }, 512 },
-	{ "only other extensions", 512, RTRS_EXT_ALL & ~RTRS_EXT_CREDITS, { 1, 0x3f, 3 }, 0 },
+	{ "only other extensions", 512, RTRS_EXT_ALL & ~RTRS_EXT_CREDITS, { 1, 0xbf, 3 }, 0 },
 	{ "no extensions", 512, 0, { 0 }, 0 },
 };
 

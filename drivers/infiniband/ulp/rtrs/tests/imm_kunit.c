@@ -270,6 +270,75 @@ static void rtrs_imm_timed__same_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, off, 4096U);
 }
 
+struct req_state_case {
+	const char *name;
+	u32 slot;
+	u32 state;
+	u32 value;
+	u32 imm;
+	u32 told;
+};
+
+static const struct req_state_case req_state_cases[] = {
+	{ "no request, no tag", 0, RTRS_REQ_STATE_NONE, 0, 0x60000000, 0 },
+	{ "no request, its tag", 1, RTRS_REQ_STATE_NONE, 0x155, 0x60001155, 0x155 },
+	{ "no request, a tag that is too long", 1, RTRS_REQ_STATE_NONE, 0xfffffe01, 0x60001001, 1 },
+	{ "received", 2, RTRS_REQ_STATE_RECEIVED, 7, 0x60002207, 7 },
+	{ "with the ULP for 31 s", 511, RTRS_REQ_STATE_ULP, 31, 0x601ff41f, 31 },
+	{ "for 511 s", 511, RTRS_REQ_STATE_ULP, 511, 0x601ff5ff, 511 },
+	{ "for longer than can be told", 511, RTRS_REQ_STATE_ULP, 512, 0x601ff5ff, 511 },
+	{ "for ever", 511, RTRS_REQ_STATE_ULP, 0xffffffff, 0x601ff5ff, 511 },
+	{ "answered, last slot", 65534, RTRS_REQ_STATE_ANSWERED, 0, 0x6fffe600, 0 },
+};
+
+static void req_state_case_desc(const struct req_state_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(req_state, req_state_cases, req_state_case_desc);
+
+static void rtrs_imm_req_state_rsp__layout(struct kunit *test)
+{
+	const struct req_state_case *c = test->param_value;
+	enum rtrs_req_state state;
+	u32 slot, value;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_req_state_rsp(c->slot, c->state, c->value), c->imm);
+	KUNIT_ASSERT_EQ(test, rtrs_imm_req_state_rsp_decode(c->imm, &slot, &state, &value), 0);
+	KUNIT_EXPECT_EQ(test, slot, c->slot);
+	KUNIT_EXPECT_EQ(test, (u32)state, c->state);
+	KUNIT_EXPECT_EQ(test, value, c->told);
+}
+
+static void rtrs_imm_req_state_rsp_decode__each_state(struct kunit *test)
+{
+	enum rtrs_req_state state;
+	u32 number, slot, value;
+	int ret;
+
+	for (number = 0; number < 8; number++) {
+		ret = rtrs_imm_req_state_rsp_decode(0x60003000 | number << 9, &slot, &state, &value);
+		KUNIT_EXPECT_EQ(test, ret, number < 4 ? 0 : -EPROTO);
+	}
+}
+
+static void rtrs_imm_req_state__layout(struct kunit *test)
+{
+	u32 slot, tag;
+
+	KUNIT_EXPECT_EQ(test, rtrs_imm_req_state(0, 0), 0x50000000U);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_req_state(65534, 0x1ff), 0x5fffe1ffU);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_req_state(3, 0x10203), 0x50003003U);
+	rtrs_imm_req_state_decode(0x5fffe1ff, &slot, &tag);
+	KUNIT_EXPECT_EQ(test, slot, 65534U);
+	KUNIT_EXPECT_EQ(test, tag, 0x1ffU);
+	/* What is reserved is not looked at. */
+	rtrs_imm_req_state_decode(0x50003e05, &slot, &tag);
+	KUNIT_EXPECT_EQ(test, slot, 3U);
+	KUNIT_EXPECT_EQ(test, tag, 5U);
+}
+
 static void rtrs_imm_type__of_each(struct kunit *test)
 {
 	u32 type;
@@ -283,6 +352,9 @@ static void rtrs_imm_type__of_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_hb(true)), (u32)RTRS_IMM_HB_ACK);
 	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(512, false)), (u32)RTRS_IMM_CHUNKS_WANT);
 	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(512, true)), (u32)RTRS_IMM_CHUNKS);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_req_state(511, 1)), (u32)RTRS_IMM_REQ_STATE);
+	KUNIT_EXPECT_EQ(test, rtrs_imm_type(rtrs_imm_req_state_rsp(511, RTRS_REQ_STATE_ULP, 1)),
+			(u32)RTRS_IMM_REQ_STATE_RSP);
 	for (type = 0; type < 16; type++) {
 		KUNIT_EXPECT_EQ(test, rtrs_imm_type(type << 28), type);
 		KUNIT_EXPECT_EQ(test, rtrs_imm_type(type << 28 | 0x0fffffff), type);
@@ -301,6 +373,8 @@ static void rtrs_imm_type__wrong_arguments_keep_it(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_io_rsp(a, (int)b, true)), 2U);
 		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(a, false)), 3U);
 		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_chunks(a, true)), 4U);
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_req_state(a, b)), 5U);
+		KUNIT_ASSERT_EQ(test, rtrs_imm_type(rtrs_imm_req_state_rsp(a, i % RTRS_REQ_STATE__NR, b)), 6U);
 	}
 }
 
@@ -317,6 +391,9 @@ static struct kunit_case rtrs_imm_cases[] = {
 	KUNIT_CASE(rtrs_imm_server_time__exact_enough),
 	KUNIT_CASE(rtrs_imm_server_time_decode__each_bit),
 	KUNIT_CASE(rtrs_imm_timed__same_request),
+	KUNIT_CASE_PARAM(rtrs_imm_req_state_rsp__layout, req_state_gen_params),
+	KUNIT_CASE(rtrs_imm_req_state_rsp_decode__each_state),
+	KUNIT_CASE(rtrs_imm_req_state__layout),
 	KUNIT_CASE(rtrs_imm_hb__message_and_answer),
 	KUNIT_CASE(rtrs_imm_type__of_each),
 	KUNIT_CASE(rtrs_imm_type__wrong_arguments_keep_it),
