@@ -178,7 +178,7 @@ struct rtrs_nl_part {
  * @nsectors: its size
  * @moved: requests sent again
  * @failed: requests failed
- * @gap_ms: for how long the oldest one sent again had been waiting
+ * @gap_ms: for how long the oldest one sent again, or overdue, had been waiting
  */
 struct rtrs_nl_news {
 	enum rtrs_nl_event event;

@@ -129,6 +129,22 @@ struct rtrs_attrs {
 	bool identity;
 };
 
+/**
+ * enum rtrs_clt_where - where a request is that was not answered for long
+ * @RTRS_CLT_WHERE_NO_PATH: on no path: it waits for one to fail over to, or is answered just now
+ * @RTRS_CLT_WHERE_NOT_TOLD: with a server that cannot be asked (mainline's)
+ * @RTRS_CLT_WHERE_ASKED: the server has not answered yet
+ * @RTRS_CLT_WHERE_SERVER: with the server, which has not given it to its ULP yet, or is answering
+ * @RTRS_CLT_WHERE_ULP: with the server's ULP
+ */
+enum rtrs_clt_where {
+	RTRS_CLT_WHERE_NO_PATH,
+	RTRS_CLT_WHERE_NOT_TOLD,
+	RTRS_CLT_WHERE_ASKED,
+	RTRS_CLT_WHERE_SERVER,
+	RTRS_CLT_WHERE_ULP,
+};
+
 /* Longest words of a report, with NUL. */
 #define RTRS_REPORT_LEN	1024
 
@@ -189,6 +205,9 @@ struct rtrs_srv_op {
  *	     with a spinlock held and interrupts off; @id may be answered at the same moment.  NULL: a slot's next
  *	     request, and DISCONNECTED, wait until orphaned requests are answered.  Not part of mainline's interface
  * @pdu_size: bytes of struct rtrs_srv_op.pdu.  Not part of mainline's interface
+ * @overdue: the client waits for a request that the ULP has had for @secs seconds.  NULL: the ULP does not want to
+ *	     know.  Not part of mainline's interface.  Any context, interrupts off, must not sleep or answer; @id is
+ *	     not answered completely before it returns.
  */
 struct rtrs_srv_ops {
 	int (*rdma_ev)(void *priv, struct rtrs_srv_op *id,
@@ -196,6 +215,7 @@ struct rtrs_srv_ops {
 	int (*link_ev)(struct rtrs_srv_sess *sess, enum rtrs_srv_link_ev ev, void *priv);
 	bool (*orphaned)(struct rtrs_srv_op *id);
 	size_t pdu_size;
+	void (*overdue)(void *priv, struct rtrs_srv_op *id, unsigned int secs);
 };
 
 /* Client, rtrs-client.ko */
@@ -230,6 +250,8 @@ void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *pe
 			      unsigned long timeout);
 bool rtrs_clt_request_abort(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
 			    bool last_path);
+void rtrs_clt_request_expire(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv);
+enum rtrs_clt_where rtrs_clt_request_where(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv);
 int rtrs_clt_rdma_cq_direct(struct rtrs_clt_sess *sess, unsigned int index);
 int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr);
 

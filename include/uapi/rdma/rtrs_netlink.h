@@ -65,6 +65,8 @@ enum rtrs_nl_side {
  * @RTRS_NL_EVENT_DEVICE_RESIZED: it has another size by an administrator's word
  * @RTRS_NL_EVENT_DEVICE_OPENED: a client opened a device of the server
  * @RTRS_NL_EVENT_DEVICE_CLOSED: the server closed it
+ * @RTRS_NL_EVENT_DEVICE_SLOW: a request of the device takes longer than its io_timeout
+ * @RTRS_NL_EVENT_DEVICE_ANSWERS: none does any more
  */
 enum rtrs_nl_event {
 	RTRS_NL_EVENT_PATH,
@@ -80,6 +82,8 @@ enum rtrs_nl_event {
 	RTRS_NL_EVENT_DEVICE_RESIZED,
 	RTRS_NL_EVENT_DEVICE_OPENED,
 	RTRS_NL_EVENT_DEVICE_CLOSED,
+	RTRS_NL_EVENT_DEVICE_SLOW,
+	RTRS_NL_EVENT_DEVICE_ANSWERS,
 };
 
 /**
@@ -112,7 +116,7 @@ enum rtrs_nl_event {
  * @RTRS_NL_A_ERROR: u32, errno that goes with it
  * @RTRS_NL_A_MOVED: u32, requests sent again
  * @RTRS_NL_A_FAILED: u32, requests failed
- * @RTRS_NL_A_GAP_MS: u32, for how long the oldest one sent again had been waiting, milliseconds
+ * @RTRS_NL_A_GAP_MS: u32, for how long the oldest one sent again, or overdue, had been waiting, milliseconds
  * @RTRS_NL_A_ADDRESS: string, "[source,]destination" as for map_device, where to a path shall lead; several of them
  *	map a device over several paths
  * @RTRS_NL_A_DEST_PORT: u32, port of the server
@@ -124,6 +128,7 @@ enum rtrs_nl_event {
  * @RTRS_NL_A_RETRY_COUNT: u32, how often it sends again
  * @RTRS_NL_A_CONNECT_TIMEOUT_MS: u32, time that connecting may take, milliseconds
  * @RTRS_NL_A_FORCE: flag, also if the device is in use
+ * @RTRS_NL_A_REQUEST_TIMEOUT: u32, seconds that a request may take in all, 0: any time
  * @__RTRS_NL_A_MAX: one more than the last
  * @RTRS_NL_A_MAX: the last
  */
@@ -167,6 +172,7 @@ enum rtrs_nl_attr {
 	RTRS_NL_A_RETRY_COUNT,
 	RTRS_NL_A_CONNECT_TIMEOUT_MS,
 	RTRS_NL_A_FORCE,
+	RTRS_NL_A_REQUEST_TIMEOUT,
 
 	__RTRS_NL_A_MAX,
 	RTRS_NL_A_MAX = __RTRS_NL_A_MAX - 1
@@ -186,10 +192,13 @@ enum rtrs_nl_attr {
  * @RTRS_NL_STAT_LOST: how often the path was lost
  * @RTRS_NL_STAT_RECONNECTS: how often it came back
  * @RTRS_NL_STAT_RECONNECTS_FAILED: attempts that failed
- * @RTRS_NL_STAT_TIMEOUTS: losses because a request got no answer
+ * @RTRS_NL_STAT_TIMEOUTS: losses because a request got no answer in time
  * @RTRS_NL_STAT_FENCES: losses that the server has closed its end for
  * @RTRS_NL_STAT_UNFENCED: losses that no path was left to ask over
  * @RTRS_NL_STAT_FAILOVERS: losses whose requests went to other paths
+ * @RTRS_NL_STAT_OVERDUE: how often a request took longer than io_timeout
+ * @RTRS_NL_STAT_ANSWERS_LOST: requests sent again because the server had none and no answer came
+ * @RTRS_NL_STAT_SLOW_S: of a device, for how long its oldest overdue request has been waiting, seconds
  * @__RTRS_NL_STAT_MAX: one more than the last
  * @RTRS_NL_STAT_MAX: the last
  */
@@ -210,6 +219,9 @@ enum rtrs_nl_stat {
 	RTRS_NL_STAT_FENCES,
 	RTRS_NL_STAT_UNFENCED,
 	RTRS_NL_STAT_FAILOVERS,
+	RTRS_NL_STAT_OVERDUE,
+	RTRS_NL_STAT_ANSWERS_LOST,
+	RTRS_NL_STAT_SLOW_S,
 
 	__RTRS_NL_STAT_MAX,
 	RTRS_NL_STAT_MAX = __RTRS_NL_STAT_MAX - 1

@@ -194,10 +194,10 @@ static ssize_t rnbd_clt_ctl_map_device_show(struct device *dev, struct device_at
 	return sysfs_emit(buf,
 			  "Usage: echo \"sessname=<name> device_path=<path> [path=[<src>,]<dst>]... "
 			  "[dest_port=<0..65535>] [access_mode=<ro|rw|migration>] "
-			  "[nr_poll_queues=<-1..%u>] [no_path_timeout=<-1..%d>] [<timing>=<number>]...\" > %s\n"
+			  "[nr_poll_queues=<-1..%u>] [no_path_timeout=<-1..%d>] [request_timeout=<0..%d>] [<timing>=<number>]...\" > %s\n"
 			  "timing: " RTRS_CLT_TIMINGS(RNBD_CLT_CTL_TIMING) "\n"
 			  "addresses: ip:<IPv4>, ip:<IPv6>, gid:<GID>\n",
-			  nr_cpu_ids, RNBD_OPT_MAX_NO_PATH_TIMEOUT, attr->attr.name);
+			  nr_cpu_ids, RNBD_OPT_MAX_NO_PATH_TIMEOUT, RNBD_OPT_MAX_REQUEST_TIMEOUT, attr->attr.name);
 }
 
 static ssize_t rnbd_clt_ctl_map_device_store(struct device *dev, struct device_attribute *attr,

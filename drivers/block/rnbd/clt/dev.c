@@ -32,6 +32,7 @@
 #include "left.h"
 #include "msg.h"
 #include "sess.h"
+#include "slow.h"
 #include "tell.h"
 
 /* Longest answer to OPEN and CLOSE; opening may have to wake up a disk. */
@@ -574,6 +575,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 	INIT_DELAYED_WORK(&dev->link_work, rnbd_clt_dev_link_work);
 	INIT_WORK(&dev->tell_work, rnbd_clt_dev_tell_work);
 	rnbd_clt_hold_init(dev, no_path_timeout);
+	rnbd_clt_slow_init(dev);
 	ret = rnbd_clt_dev_list(dev);
 	if (ret)
 		goto err_put;

@@ -25,6 +25,7 @@
 #include "fault.h"
 #include "queue.h"
 #include "sess.h"
+#include "slow.h"
 
 /* Minors of a disk, for itself and its partitions (protocol specification section 5). */
 #define RNBD_CLT_DISK_MINORS	64
@@ -286,6 +287,7 @@ void rnbd_clt_disk_del(struct rnbd_clt_dev *dev)
 		return;
 	dev->is_added = false;
 	del_gendisk(dev->disk);
+	rnbd_clt_slow_stop(dev);
 	rnbd_clt_disk_count(dev->sess, -1);
 	rnbd_clt_queue_exit(dev);
 }

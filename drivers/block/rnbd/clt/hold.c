@@ -29,7 +29,8 @@
 /* Longer than it takes until a path is lost on which nothing gets through. */
 #define RNBD_CLT_HOLD_GAP	(15 * HZ)
 
-static struct workqueue_struct *rnbd_clt_hold_wq;
+/* Ends holds, and looks at overdue requests (slow.c). */
+struct workqueue_struct *rnbd_clt_hold_wq;
 
 /* Let requests go, in whichever way they then go. */
 static void rnbd_clt_hold_end(struct rnbd_clt_dev *dev)

@@ -12,6 +12,7 @@ void rnbd_clt_hold_stop(struct rnbd_clt_dev *dev);
 void rnbd_clt_hold_set_timeout(struct rnbd_clt_dev *dev, int timeout);
 blk_status_t rnbd_clt_hold_status(const struct rnbd_clt_dev *dev);
 
+extern struct workqueue_struct *rnbd_clt_hold_wq;
 int rnbd_clt_hold_init_wq(void);
 void rnbd_clt_hold_exit_wq(void);
 

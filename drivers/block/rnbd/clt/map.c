@@ -212,6 +212,7 @@ struct rnbd_clt_dev *rnbd_clt_map(const struct rnbd_clt_sess_params *params,
 		rnbd_clt_sess_put(sess);
 		return dev;
 	}
+	dev->slow.request_timeout = opts->request_timeout;
 	dev->unmap = rnbd_clt_unmap_killable;
 	ret = rnbd_clt_map_bring_up(dev, links, params->report);
 	if (ret) {

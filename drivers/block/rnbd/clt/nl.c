@@ -11,6 +11,7 @@
 #include "map.h"
 #include "nl.h"
 #include "sess.h"
+#include "slow.h"
 #include "../proto/opmap.h"
 
 static void rnbd_clt_nl_device(const struct rnbd_clt_dev *dev, struct rtrs_nl_info *info)
@@ -21,6 +22,8 @@ static void rnbd_clt_nl_device(const struct rnbd_clt_dev *dev, struct rtrs_nl_in
 	info->access_mode = rnbd_access_mode_name(dev->access_mode);
 	info->state = rnbd_clt_dev_state_name(rnbd_clt_dev_state(dev));
 	info->nsectors = get_capacity(dev->disk);
+	rtrs_nl_stat(&info->stats, RTRS_NL_STAT_OVERDUE, rnbd_clt_slow_count(dev));
+	rtrs_nl_stat(&info->stats, RTRS_NL_STAT_SLOW_S, rnbd_clt_slow_secs(dev));
 }
 
 /* A device is shown once it is complete, that is, has its disk. */

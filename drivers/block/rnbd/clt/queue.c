@@ -51,6 +51,7 @@
 #include "hold.h"
 #include "left.h"
 #include "queue.h"
+#include "slow.h"
 #include "../proto/opmap.h"
 
 #define RNBD_CLT_QUEUE_RETRY_MS	3
@@ -265,6 +266,7 @@ static __always_inline blk_status_t rnbd_clt_queue_prepare(struct rnbd_clt_dev *
 	}
 	if (unlikely(!permit))
 		return BLK_STS_RESOURCE;
+	WRITE_ONCE(io->overdue, 0);
 	/* PAIRS: with rnbd_clt_queue_timeout(), which may look at a request that was set aside. */
 	smp_store_release(&io->permit, permit);
 	if (hctx->type == HCTX_TYPE_POLL)
@@ -433,8 +435,8 @@ static int rnbd_clt_queue_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch 
 
 /*
  * No answer in the disk's queue/io_timeout, 30 s if it was not set, or what the request has instead.  Nothing the
- * block layer could do makes the transport return pages that the server may still write; giving up the path it is
- * on does.
+ * block layer could do makes the transport return pages that the server may still write; and that the disk is slow does
+ * not say that the path is dead.  So the request waits on, and the server is asked what became of it.
  */
 static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 {
@@ -446,8 +448,10 @@ static enum blk_eh_timer_return rnbd_clt_queue_timeout(struct request *rq)
 	rcu_read_lock();
 	/* PAIRS: with rnbd_clt_queue_prepare(); without a permit it is still set aside, or just being sent. */
 	permit = smp_load_acquire(&io->permit);
-	if (permit && rcu_access_pointer(dev->sess->rtrs))
+	if (permit && rcu_access_pointer(dev->sess->rtrs)) {
 		rtrs_clt_request_overdue(io->rtrs, permit, rq, rq->timeout);
+		rnbd_clt_slow_note(dev, rq);
+	}
 	rcu_read_unlock();
 	return BLK_EH_RESET_TIMER;
 }

@@ -18,6 +18,7 @@
 
 #include "dev.h"
 #include "hold.h"
+#include "slow.h"
 #include "sysfs.h"
 #include "tell.h"
 #include "../proto/opmap.h"
@@ -249,6 +250,44 @@ static struct kobj_attribute rnbd_clt_sysfs_no_path_timeout =
 	__ATTR(no_path_timeout, 0644, rnbd_clt_sysfs_no_path_timeout_show,
 	       rnbd_clt_sysfs_no_path_timeout_store);
 
+static ssize_t rnbd_clt_sysfs_request_timeout_show(struct kobject *kobj,
+						   struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(rnbd_clt_sysfs_dev(kobj)->slow.request_timeout));
+}
+
+static ssize_t rnbd_clt_sysfs_request_timeout_store(struct kobject *kobj,
+						    struct kobj_attribute *attr, const char *buf,
+						    size_t count)
+{
+	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
+	unsigned int timeout;
+
+	if (kstrtouint(buf, 0, &timeout) || timeout > RNBD_OPT_MAX_REQUEST_TIMEOUT) {
+		pr_err("%s: request_timeout=\"%.*s\": expected a number of seconds from 0 to %d, 0 for ever\n",
+		       dev->disk->disk_name, rnbd_clt_sysfs_len(buf), buf,
+		       RNBD_OPT_MAX_REQUEST_TIMEOUT);
+		return -EINVAL;
+	}
+	WRITE_ONCE(dev->slow.request_timeout, timeout);
+	return count;
+}
+
+static struct kobj_attribute rnbd_clt_sysfs_request_timeout =
+	__ATTR(request_timeout, 0644, rnbd_clt_sysfs_request_timeout_show,
+	       rnbd_clt_sysfs_request_timeout_store);
+
+static ssize_t rnbd_clt_sysfs_slow_show(struct kobject *kobj,
+					struct kobj_attribute *attr, char *buf)
+{
+	const struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
+
+	return sysfs_emit(buf, "%u %u\n", rnbd_clt_slow_secs(dev), rnbd_clt_slow_count(dev));
+}
+
+static struct kobj_attribute rnbd_clt_sysfs_slow =
+	__ATTR(slow, 0444, rnbd_clt_sysfs_slow_show, NULL);
+
 static const struct attribute *const rnbd_clt_sysfs_attrs[] = {
 	&rnbd_clt_sysfs_unmap_device.attr,
 	&rnbd_clt_sysfs_resize.attr,
@@ -260,6 +299,8 @@ static const struct attribute *const rnbd_clt_sysfs_attrs[] = {
 	&rnbd_clt_sysfs_access_mode.attr,
 	&rnbd_clt_sysfs_nr_poll_queues.attr,
 	&rnbd_clt_sysfs_no_path_timeout.attr,
+	&rnbd_clt_sysfs_request_timeout.attr,
+	&rnbd_clt_sysfs_slow.attr,
 	NULL
 };
 

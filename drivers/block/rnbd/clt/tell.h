@@ -8,5 +8,7 @@
 
 void rnbd_clt_tell(const struct rnbd_clt_dev *dev, enum rtrs_nl_event event, const char *reason,
 		   int error);
+void rnbd_clt_tell_slow(const struct rnbd_clt_dev *dev, enum rtrs_nl_event event, const char *reason,
+			unsigned int secs);
 
 #endif /* _RNBD_CLT_TELL_H */

@@ -238,6 +238,22 @@ struct rnbd_clt_hold {
 };
 
 /**
+ * struct rnbd_clt_slow - requests of a device that take longer than its io_timeout (slow.c)
+ * @request_timeout: seconds that one may take in all, 0: any time (A)
+ * @count: how many there were (A)
+ * @since: jiffies when the oldest one that there is was sent, 0: there is none (written by @dwork)
+ * @told: it was told that there are some (@dwork only)
+ * @dwork: looks at them, each second as long as there are any
+ */
+struct rnbd_clt_slow {
+	unsigned int request_timeout;
+	atomic_t count;
+	unsigned long since;
+	bool told;
+	struct delayed_work dwork;
+};
+
+/**
  * struct rnbd_clt_dev - one mapped device
  * @ref: memory: the mapping, each opener and a claimed message hold one each (A)
  * @sess: its session, referenced (I)
@@ -273,6 +289,7 @@ struct rnbd_clt_hold {
  * @open_retry: OPEN that the server has refused since the link came back (S)
  * @link_work: sends OPEN; with a delay only to ask once more
  * @hold: requests that wait for a path
+ * @slow: requests that take long
  * @tag_set: its requests (U)
  * @nr_slots: slots of the transport that they hold, of those taken while the session had several disks (A)
  * @disk: the disk, from when it was added until the memory goes (U)
@@ -317,6 +334,7 @@ struct rnbd_clt_dev {
 	struct rnbd_clt_retry open_retry;
 	struct delayed_work link_work;
 	struct rnbd_clt_hold hold;
+	struct rnbd_clt_slow slow;
 
 	struct blk_mq_tag_set tag_set;
 	atomic_t nr_slots;
@@ -331,12 +349,14 @@ struct rnbd_clt_dev {
  * struct rnbd_clt_io - what a block request carries for us
  * @rtrs: transport session it went to
  * @permit: slot of the transport; NULL as long as the request is set aside (queue.c)
+ * @overdue: jiffies when it was sent, if it is overdue, else 0 (slow.c)
  * @status: how it ended
  * @is_counted: @permit counts in rnbd_clt_dev.nr_slots
  */
 struct rnbd_clt_io {
 	struct rtrs_clt_sess *rtrs;
 	struct rtrs_permit *permit;
+	unsigned long overdue;
 	blk_status_t status;
 	bool is_counted;
 };

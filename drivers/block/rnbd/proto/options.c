@@ -154,6 +154,13 @@ static int rnbd_options_parse_no_path_timeout(struct rnbd_options_run *run, cons
 				&run->opts->no_path_timeout);
 }
 
+static int rnbd_options_parse_request_timeout(struct rnbd_options_run *run, const char *value)
+{
+	scnprintf(run->error->expected, sizeof(run->error->expected),
+		  "a number of seconds from 0 to %d, 0 for ever", RNBD_OPT_MAX_REQUEST_TIMEOUT);
+	return rnbd_options_int(value, 0, RNBD_OPT_MAX_REQUEST_TIMEOUT, &run->opts->request_timeout);
+}
+
 /* One function for each value of the session's timing. */
 #define RNBD_OPTIONS_TIMING(_name, _min, _max, _default)					\
 static int rnbd_options_parse_##_name(struct rnbd_options_run *run, const char *value)	\
@@ -177,6 +184,7 @@ static const struct rnbd_options_key rnbd_options_keys[] = {
 	{ "access_mode",    rnbd_options_parse_access_mode,    false },
 	{ "nr_poll_queues", rnbd_options_parse_nr_poll_queues, false },
 	{ "no_path_timeout", rnbd_options_parse_no_path_timeout, false },
+	{ "request_timeout", rnbd_options_parse_request_timeout, false },
 #define RNBD_OPTIONS_KEY(_name, _min, _max, _default)	{ #_name, rnbd_options_parse_##_name, false },
 	RTRS_CLT_TIMINGS(RNBD_OPTIONS_KEY)
 };
@@ -208,7 +216,7 @@ int rnbd_options_set(struct rnbd_options_run *run, const char *key, const char *
 			break;
 	if (!value || i == ARRAY_SIZE(rnbd_options_keys)) {
 		rnbd_options_expect(run, key, value,
-				    "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms=");
+				    "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, request_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms=");
 		return -EINVAL;
 	}
 

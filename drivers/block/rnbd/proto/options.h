@@ -14,6 +14,9 @@
 #define RNBD_OPT_NO_PATH_TIMEOUT	30
 #define RNBD_OPT_MAX_NO_PATH_TIMEOUT	86400
 
+/* Seconds that a request may take in all, at most; 0, the default, is any time. */
+#define RNBD_OPT_MAX_REQUEST_TIMEOUT	86400
+
 /* Longest session name or device path, without NUL. */
 #define RNBD_OPT_MAX_NAME	255
 
@@ -27,6 +30,7 @@
  * @access_mode: how to open the device
  * @nr_poll_queues: hardware queues for polled I/O
  * @no_path_timeout: seconds that requests wait for a path; 0: they fail at once; -1: for ever
+ * @request_timeout: seconds that a request may take in all; 0: any time
  * @timing: how soon a lost path is noticed
  * @timing_given: which of its values the text has, a bit for each by enum rtrs_clt_timing_index; the
  *	others are the defaults
@@ -42,6 +46,7 @@ struct rnbd_options {
 	enum rnbd_access_mode access_mode;
 	u32 nr_poll_queues;
 	int no_path_timeout;
+	int request_timeout;
 	struct rtrs_clt_timing timing;
 	u32 timing_given;
 };
@@ -57,7 +62,7 @@ struct rnbd_options {
 struct rnbd_options_error {
 	const char *key;
 	const char *value;
-	char expected[192];
+	char expected[256];
 };
 
 /**

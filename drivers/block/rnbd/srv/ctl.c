@@ -4,7 +4,7 @@
  * below ctl/devices/<bdev>/sessions/<session>, those that change the export list, and
  * rnbd-server/sessions in debugfs.
  *
- * Ordering: what the files show is constant while they exist, so reading takes no lock.
+ * Ordering: what the files show is constant while they exist, or a number, so reading takes no lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,6 +22,7 @@
 #include "fault.h"
 #include "offer.h"
 #include "sess.h"
+#include "slow.h"
 
 /* How late a write to force_close is when a test wants it late. */
 #define RNBD_SRV_FORCE_CLOSE_DELAY_MS	1000
@@ -71,6 +72,14 @@ static ssize_t mapping_path_show(struct kobject *kobj, struct kobj_attribute *at
 }
 static struct kobj_attribute rnbd_srv_ctl_mapping_path = __ATTR_RO(mapping_path);
 
+static ssize_t slow_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	struct rnbd_srv_dev *dev = rnbd_srv_ctl_to_dev(kobj);
+
+	return sysfs_emit(page, "%u %u\n", rnbd_srv_slow_secs(dev), READ_ONCE(dev->slow.count));
+}
+static struct kobj_attribute rnbd_srv_ctl_slow = __ATTR_RO(slow);
+
 static ssize_t force_close_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
 {
 	return sysfs_emit(page, "Usage: echo 1 > %s\n", attr->attr.name);
@@ -115,6 +124,7 @@ static struct attribute *rnbd_srv_ctl_dev_attrs[] = {
 	&rnbd_srv_ctl_read_only.attr,
 	&rnbd_srv_ctl_access_mode.attr,
 	&rnbd_srv_ctl_mapping_path.attr,
+	&rnbd_srv_ctl_slow.attr,
 	&rnbd_srv_ctl_force_close.attr,
 	NULL
 };

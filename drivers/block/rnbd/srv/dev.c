@@ -31,6 +31,7 @@
 #include "fault.h"
 #include "log.h"
 #include "offer.h"
+#include "slow.h"
 #include "trace.h"
 
 /* Open devices per session; a client cannot have more disks. */
@@ -166,6 +167,7 @@ static struct rnbd_srv_dev *rnbd_srv_dev_alloc(struct rnbd_srv_sess *sess,
 	kobject_init(&dev->kobj, rnbd_srv_devs.type);
 	INIT_WORK(&dev->close_work, rnbd_srv_dev_close_work);
 	init_completion(&dev->closed);
+	rnbd_srv_slow_init(&dev->slow);
 	INIT_LIST_HEAD(&dev->close_ops);
 	dev->sess = sess;
 	dev->state = RNBD_SRV_DEV_OPENING;

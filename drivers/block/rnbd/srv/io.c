@@ -21,6 +21,7 @@
 #include "fault.h"
 #include "io.h"
 #include "orphan.h"
+#include "slow.h"
 #include "trace.h"
 
 /* How late a bio is when a test wants it late. */
@@ -128,6 +129,10 @@ static void rnbd_srv_io_end(struct bio *bio)
 	/* PAIRS: rnbd_srv_orphaned() */
 	if (unlikely(xchg(&io->state, RNBD_SRV_IO_ENDED) == RNBD_SRV_IO_ORPHANED))
 		rnbd_srv_orphan_end(io);
+	/* PAIRS: with rnbd_srv_sess_overdue(), which is kept from the slot's next request by the transport. */
+	WRITE_ONCE(io->id, NULL);
+	if (unlikely(READ_ONCE(dev->slow.since)))
+		rnbd_srv_slow_end(dev);
 	percpu_ref_put(&dev->io_ref);
 	rtrs_srv_resp_rdma(id, ret);
 }
@@ -147,7 +152,7 @@ void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *
 {
 	struct rnbd_srv_io *io = id->pdu;
 
-	io->id = id;
+	io->device_id = req->device_id;
 	io->dev = dev;
 	io->opf = rnbd_srv_io_opf[req->op];
 	if (req->sync)
@@ -157,6 +162,8 @@ void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *
 	io->sector = req->sector;
 	io->bytes = req->bytes;
 	io->prio = req->prio;
+	/* PAIRS: with rnbd_srv_sess_overdue() */
+	smp_store_release(&io->id, id);
 	if (rnbd_op_desc(req->op)->has_data)
 		io->vec = (struct bio_vec){
 			.bv_page = virt_to_page(data),

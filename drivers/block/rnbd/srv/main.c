@@ -87,6 +87,11 @@ static int rnbd_srv_rdma_ev(void *priv, struct rtrs_srv_op *id, void *data, size
 	return rnbd_srv_sess_refuse_type(sess, type, usr_len);
 }
 
+static void rnbd_srv_overdue(void *priv, struct rtrs_srv_op *id, unsigned int secs)
+{
+	rnbd_srv_sess_overdue(priv, id, secs);
+}
+
 static int rnbd_srv_link_ev(struct rtrs_srv_sess *rtrs, enum rtrs_srv_link_ev ev, void *priv)
 {
 	unsigned int noio = memalloc_noio_save();
@@ -117,6 +122,7 @@ static int __init rnbd_srv_init(void)
 		.link_ev = rnbd_srv_link_ev,
 		.orphaned = rnbd_srv_orphaned,
 		.pdu_size = sizeof(struct rnbd_srv_io),
+		.overdue = rnbd_srv_overdue,
 	};
 	int ret;
 

@@ -9,6 +9,7 @@
 #include "../proto/opmap.h"
 #include "nl.h"
 #include "sess.h"
+#include "slow.h"
 
 static void rnbd_srv_nl_device(const struct rnbd_srv_dev *dev, struct rtrs_nl_info *info)
 {
@@ -17,6 +18,8 @@ static void rnbd_srv_nl_device(const struct rnbd_srv_dev *dev, struct rtrs_nl_in
 	info->access_mode = rnbd_access_mode_name(dev->access_mode);
 	info->state = "open";
 	info->nsectors = bdev_nr_sectors(dev->backend.bdev);
+	rtrs_nl_stat(&info->stats, RTRS_NL_STAT_OVERDUE, READ_ONCE(dev->slow.count));
+	rtrs_nl_stat(&info->stats, RTRS_NL_STAT_SLOW_S, rnbd_srv_slow_secs(dev));
 }
 
 static int rnbd_srv_nl_get_device(unsigned int sess_nr, unsigned int nr, struct rtrs_nl_info *info)

@@ -31,6 +31,7 @@
 #include "io.h"
 #include "log.h"
 #include "sess.h"
+#include "slow.h"
 #include "trace.h"
 
 /* Messages about opened and closed devices, per session and interval. */
@@ -244,6 +245,31 @@ int rnbd_srv_sess_io(struct rnbd_srv_sess *sess, struct rtrs_srv_op *id, void *d
 	if (dev)
 		percpu_ref_put(&dev->io_ref);
 	return ret;
+}
+
+/**
+ * rnbd_srv_sess_overdue() - the client waits for a request
+ * @sess: the session
+ * @id: the transport's request, which it keeps until this returns
+ * @secs: for how long it has been here
+ *
+ * Nothing happens if it is no I/O, or its bio has ended just now.
+ *
+ * Context: any.
+ */
+void rnbd_srv_sess_overdue(struct rnbd_srv_sess *sess, const struct rtrs_srv_op *id, unsigned int secs)
+{
+	const struct rnbd_srv_io *io = id->pdu;
+	struct rnbd_srv_dev *dev;
+
+	/* PAIRS: with rnbd_srv_io_submit() */
+	if (!secs || smp_load_acquire(&io->id) != id)
+		return;
+	dev = rnbd_srv_dev_get_io(sess, io->device_id);
+	if (!dev)
+		return;
+	rnbd_srv_slow_begin(dev, secs);
+	percpu_ref_put(&dev->io_ref);
 }
 
 /**

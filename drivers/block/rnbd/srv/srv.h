@@ -60,6 +60,22 @@ enum rnbd_srv_dev_state {
 };
 
 /**
+ * struct rnbd_srv_slow - does the disk of a device answer in time (slow.c)
+ * @since: jiffies when the disk got a request that its client waits for, 0: none; changed under @lock
+ * @lock: guards the others; innermost
+ * @quiet_until: jiffies from which it may be told again
+ * @told: it was told that the disk does not answer
+ * @count: how often that began
+ */
+struct rnbd_srv_slow {
+	unsigned long since;
+	spinlock_t lock;
+	unsigned long quiet_until;
+	bool told;
+	u32 count;
+};
+
+/**
  * struct rnbd_srv_dev - a device as one client opened it
  * @kobj: directory <export>/sessions/<session>; its count is the count of this object
  * @sess: I: the session, on which an open device holds a reference
@@ -68,6 +84,7 @@ enum rnbd_srv_dev_state {
  * @backend: I: the block device; valid while @io_ref has users
  * @dispatch: I: submits I/O that has to wait; the export's, valid while @io_ref has users
  * @io_ref: one count per I/O in flight, and one while not CLOSING
+ * @slow: does its disk answer in time; looked at for each I/O
  * @rules: I: what I/O is checked against; what can change is read from the device each time
  * @identity: I: which disk it is
  * @close_work: releases everything once @io_ref has come to nothing
@@ -89,6 +106,7 @@ struct rnbd_srv_dev {
 	struct rnbd_srv_backend backend;
 	struct rnbd_srv_dispatch *dispatch;
 	struct percpu_ref io_ref;
+	struct rnbd_srv_slow slow;
 	struct rnbd_srv_io_rules rules;
 	struct rnbd_identity identity;
 	struct work_struct close_work;
@@ -119,7 +137,8 @@ enum rnbd_srv_io_state {
 
 /**
  * struct rnbd_srv_io - a block request, memory of the transport's request
- * @id: the transport's request, answered when the bio ends
+ * @id: the transport's request, answered when the bio ends; NULL when it has
+ * @device_id: the client's handle of @dev
  * @dev: the device, on which this holds a count of io_ref
  * @vec: the data; a chunk is contiguous, so one element describes it; of length 0 for an operation without data
  * @sector: first sector, as all that follows for the next time that the bio is submitted
@@ -135,6 +154,7 @@ enum rnbd_srv_io_state {
  */
 struct rnbd_srv_io {
 	struct rtrs_srv_op *id;
+	u32 device_id;
 	struct rnbd_srv_dev *dev;
 	struct bio_vec vec;
 	sector_t sector;

@@ -144,13 +144,14 @@ struct bad_case {
 	const char *expected;
 };
 
-#define KEYS "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms="
+#define KEYS "sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, request_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms="
 #define NAME "1 to 255 characters without '/' and '.'"
 #define PORT "a number from 0 to 65535"
 #define MODE "ro, rw or migration"
 #define POLL "a number from -1 to 4, -1 for the highest"
 #define BEAT "a number from 20 to 60000"
 #define WAIT "a number of seconds from -1 to 86400, -1 for ever"
+#define TAKES "a number of seconds from 0 to 86400, 0 for ever"
 
 static const struct bad_case bad_cases[] = {
 	{ "empty", "", -EINVAL, "sessname", NULL, "sessname=<name of the session>" },
@@ -225,6 +226,8 @@ static const struct bad_case bad_cases[] = {
 	{ "hardly time to connect", BASE "connect_timeout_ms=499", -EINVAL, "connect_timeout_ms", "499",
 	  "a number from 500 to 60000" },
 	{ "timing twice", BASE "retry_count=1 retry_count=1", -EINVAL, "retry_count", "1", "it once" },
+	{ "a request for ever, the other way", BASE "request_timeout=-1", -EINVAL, "request_timeout", "-1", TAKES },
+	{ "a request for more than a day", BASE "request_timeout=86401", -EINVAL, "request_timeout", "86401", TAKES },
 	{ "wait without a number", BASE "no_path_timeout=", -EINVAL, "no_path_timeout", "", WAIT },
 };
 
@@ -325,6 +328,7 @@ static void options__one_by_one(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, opts.paths[1], "b=c");
 	KUNIT_EXPECT_EQ(test, opts.dest_port, 7);
 	KUNIT_EXPECT_EQ(test, opts.no_path_timeout, 30);
+	KUNIT_EXPECT_EQ(test, opts.request_timeout, 0);
 }
 
 /* Text cannot have them, other callers could. */

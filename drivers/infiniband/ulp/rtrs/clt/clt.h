@@ -66,8 +66,16 @@ struct rtrs_clt_path;
 #define RTRS_REQ_RESPONDED	BIT(2)
 #define RTRS_REQ_SENT		BIT(3)
 #define RTRS_REQ_CLAIMED	BIT(4)
+#define RTRS_REQ_ASKED		BIT(5)	/* the server was asked for it on its connection (overdue.c) */
+#define RTRS_REQ_EXPIRED	BIT(6)	/* its path was given up for it, so it fails (overdue.c) */
+#define RTRS_REQ_RESEND		BIT(7)	/* the path's resend work has it */
+/* What may be set while it waits for its answer. */
+#define RTRS_REQ_MAY_WAIT	(RTRS_REQ_POSTED | RTRS_REQ_SENT | RTRS_REQ_ASKED | RTRS_REQ_EXPIRED)
 /* BUSY, and above the bits the connection that the answer has to come on. */
 #define RTRS_REQ_WAITS_ON(cid)	(((int)(cid) + 1) << 8 | RTRS_REQ_BUSY)
+#define RTRS_REQ_CID(state)	(((state) >> 8) - 1)
+/* A "result" that is none: the answer is lost, the request is sent again. No server can answer that. */
+#define RTRS_CLT_SEND_AGAIN	1
 #define RTRS_REQ_ALL_DONE	(RTRS_REQ_POSTED | RTRS_REQ_RESPONDED | RTRS_REQ_SENT)
 
 /**
@@ -86,6 +94,7 @@ struct rtrs_clt_path;
  * @invs_before: O. @nr_invs of @conn before the region was registered: an older one was of an older registration
  * @start_ns: O. when the ULP submitted it, rtrs_lat_now()
  * @sent_at: O. jiffies when it was sent on this path
+ * @told: A. state that the server has told, and @seq of then (overdue.c); 0: none
  * @posted_ns: O. when it was about to be posted on this path, 0 unless its parts are taken (latency.c)
  * @srv_time: O. immediate of type SERVER_TIME that came with the answer, 0 if none did
  * @sent_ns: O. when it was sent on this path, 0 unless its time is taken (mp.c)
@@ -123,6 +132,7 @@ struct rtrs_clt_req {
 	u32 bounce_off;
 	u64 start_ns;
 	unsigned long sent_at;
+	u32 told;
 	u64 posted_ns;
 	u32 srv_time;
 	u64 sent_ns;
@@ -313,6 +323,8 @@ struct rtrs_clt_shortage {
  * @inflight: A. requests on the path
  * @shortage: what it was short of lately
  * @hb: heartbeat
+ * @asked_at: A. jiffies of the oldest question that the server has not answered, 0 if there is none (overdue.c)
+ * @resend_work: sends again what the server does not have
  * @beat_inflight: A. requests that were on the path when the last heartbeat went out
  * @beats: A. what heartbeats have told; written by the receiver of the service connection
  * @stats: per-CPU counters
@@ -389,6 +401,8 @@ struct rtrs_clt_path {
 	atomic_t inflight;
 	struct rtrs_clt_shortage shortage;
 	struct rtrs_hb hb;
+	unsigned long asked_at;
+	struct work_struct resend_work;
 	int beat_inflight;
 	struct rtrs_mp_beats beats;
 	struct rtrs_io_stats __percpu *stats;
@@ -731,6 +745,11 @@ void rtrs_clt_batch_post(struct rtrs_clt_batch *batch);
 /* io.c */
 bool rtrs_clt_detach(struct rtrs_clt_path *path);
 void rtrs_clt_fail_over(struct rtrs_clt_path *path, bool owed);
+void rtrs_clt_resend_init(struct rtrs_clt_path *path);
+
+/* overdue.c */
+int rtrs_clt_state_told(struct rtrs_clt_conn *cc, u32 imm);
+int rtrs_clt_state_watch(struct rtrs_clt_path *path);
 
 /* recv.c */
 u32 rtrs_clt_recv_wrs(const struct rtrs_clt_path *path, bool service);

@@ -290,7 +290,7 @@ static int rtrs_clt_hb_send(struct rtrs_hb *hb)
 static int rtrs_clt_hb_watch(struct rtrs_hb *hb)
 {
 	struct rtrs_clt_path *path = container_of(hb, struct rtrs_clt_path, hb);
-	int ret = 0;
+	int ret = rtrs_clt_state_watch(path);
 	u16 cid;
 
 	for (cid = 0; cid < path->sess->nr_conns && !ret; cid++) {
@@ -396,6 +396,7 @@ static int rtrs_clt_path_setup(struct rtrs_clt_path *path)
 	int ret;
 
 	rtrs_hb_init(&path->hb, &rtrs_clt_hb_ops, rtrs_clt_tick_wq);
+	rtrs_clt_resend_init(path);
 	rtrs_clt_bounce_init(path);
 	rtrs_clt_mp_beats_forget(path);
 	rtrs_clt_path_set_hb(path);
@@ -463,6 +464,8 @@ static void rtrs_clt_path_teardown(struct rtrs_clt_path *path)
 			rdma_unlock_handler(id);
 	}
 	rtrs_clt_path_quiesce(path);
+	/* Nobody queues it any more. What it has not sent fails over with the rest. */
+	cancel_work_sync(&path->resend_work);
 	owed = path->reqs && rtrs_clt_detach(path);
 	rtrs_clt_credits_unmap(path);
 	rtrs_clt_credits_destroy_table(path);

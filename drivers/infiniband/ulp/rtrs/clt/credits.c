@@ -56,6 +56,7 @@ static int rtrs_clt_credits_equip_slot(struct rtrs_clt_path *path, u32 slot)
 		if (ret)
 			return ret;
 		req->seq = 0;
+		req->told = 0;
 		path->nr_mapped++;
 	}
 	ret = rtrs_clt_mrs_add(mrs, path->pd, 1, path->mr_pages);

@@ -11,7 +11,8 @@
  * once more.  Where they are read, the handler of the send sets it, else the submitter.  Whoever of them
  * comes last goes on to complete, so that no request is completed whose pages are still being posted or
  * sent, however early a server answers.  Where a LOCAL_INV has to be awaited, its handler completes.
- * After the queues of a path are drained the path's worker owns all that is left.
+ * A request whose answer is lost (overdue.c) takes the same steps, and then is the resend work's, which sends it again.
+ * After the queues of a path are drained, and that work is cancelled, the path's worker owns all that is left.
  */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
@@ -61,7 +62,7 @@ void rtrs_clt_count_done(struct rtrs_clt_req *req, bool answered)
 /**
  * rtrs_clt_req_finish() - last step for a request that ends with its ULP
  * @req: the request, its owner's; its slot may be used again inside conf_fn
- * @error: the server's answer
+ * @error: the server's answer, or RTRS_CLT_SEND_AGAIN: from then on it is the resend work's
  *
  * Context: any.
  */
@@ -70,6 +71,11 @@ void rtrs_clt_req_finish(struct rtrs_clt_req *req, int error)
 	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
 	void *priv = req->priv;
 
+	if (unlikely(error == RTRS_CLT_SEND_AGAIN)) {
+		atomic_or(RTRS_REQ_RESEND, &req->state);
+		queue_work(rtrs_clt_wq, &req->path->resend_work);
+		return;
+	}
 	if (req->bounced && !error)
 		rtrs_clt_bounce_copy(req);
 	rtrs_clt_req_unmap(req);

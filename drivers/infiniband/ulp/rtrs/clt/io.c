@@ -270,36 +270,60 @@ static __always_inline int rtrs_clt_send(struct rtrs_clt_sess *sess, const struc
 	return ret;
 }
 
-/* Its path is lost, and no other takes it. */
-static void rtrs_clt_req_fail(struct rtrs_clt_req *req)
+/* Its path is lost, or does not have it, and no other takes it; or it has taken too long. */
+static void rtrs_clt_req_count_failed(struct rtrs_clt_req *req, int error)
 {
 	enum rtrs_clt_io_error cause = RTRS_CLT_IO_ERROR_NO_PATH;
 	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
 	struct rtrs_clt_path *path = req->path;
 	void *priv = req->priv;
 
-	if (path->loss == RTRS_CLT_LOSS_ON_REQUEST || READ_ONCE(path->sess->closing))
+	if (error == -ETIMEDOUT)
+		cause = RTRS_CLT_IO_ERROR_TIMEOUT;
+	else if (path->loss == RTRS_CLT_LOSS_ON_REQUEST || READ_ONCE(path->sess->closing))
 		cause = RTRS_CLT_IO_ERROR_ABORTED;
 	else if (path->loss == RTRS_CLT_LOSS_NO_ANSWER)
 		cause = RTRS_CLT_IO_ERROR_TIMEOUT;
 	rtrs_clt_count_io_error(path, cause);
 	rtrs_clt_lat_done(req, false);
-	trace_rtrs_clt_req_done(path->sess->name, path->name, req->con, req->slot, req->seq, -ECONNABORTED);
-	atomic_set_release(&req->state, 0);
-	conf_fn(priv, -ECONNABORTED);
+	trace_rtrs_clt_req_done(path->sess->name, path->name, req->con, req->slot, req->seq, error);
 }
 
-/* Send what a lost path owed over another one.  Return: as rtrs_clt_send(). */
-static int rtrs_clt_req_resend(const struct rtrs_clt_req *req)
+static int rtrs_clt_req_failure(const struct rtrs_clt_req *req)
 {
-	struct kvec vec = { .iov_base = req->buf, .iov_len = req->usr_len };
-	struct rtrs_clt_io io = {
+	return atomic_read(&req->state) & RTRS_REQ_EXPIRED ? -ETIMEDOUT : -ECONNABORTED;
+}
+
+/* Fail what a lost path owed. */
+static void rtrs_clt_req_fail(struct rtrs_clt_req *req)
+{
+	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
+	int error = rtrs_clt_req_failure(req);
+	void *priv = req->priv;
+
+	rtrs_clt_req_count_failed(req, error);
+	atomic_set_release(&req->state, 0);
+	conf_fn(priv, error);
+}
+
+/* Does its ULP want no answer any more, or has it taken all the time it may? */
+static bool rtrs_clt_req_is_over(const struct rtrs_clt_req *req)
+{
+	const void *aborted = READ_ONCE(rtrs_clt_permit(req->path->sess, req->slot)->aborted);
+
+	return (aborted && aborted == req->priv) || atomic_read(&req->state) & RTRS_REQ_EXPIRED;
+}
+
+/* What it takes to send a request again.  @vec: its user message, in its buffer. */
+static struct rtrs_clt_io rtrs_clt_req_io(const struct rtrs_clt_req *req, const struct kvec *vec)
+{
+	return (struct rtrs_clt_io) {
 		.dir = req->dir,
 		.slot = req->slot,
 		.con = req->con,
 		.conf_fn = req->conf_fn,
 		.priv = req->priv,
-		.vec = &vec,
+		.vec = vec,
 		.nr_vec = 1,
 		.usr_len = req->usr_len,
 		.data_len = req->data_len,
@@ -308,8 +332,67 @@ static int rtrs_clt_req_resend(const struct rtrs_clt_req *req)
 		.failover = true,
 		.start_ns = req->start_ns,
 	};
+}
 
-	return rtrs_clt_send(req->path->sess, &io);
+/* Part a request that its path owes from the path's device. */
+static void rtrs_clt_req_detach(struct rtrs_clt_req *req)
+{
+	rtrs_clt_req_unmap(req);
+	rtrs_clt_count_done(req, false);
+	req->con = req->conn->conn.cid;
+}
+
+/*
+ * Send a request again that this path does not have any more, over any path, this one too: so its slot is free there
+ * first.  Waits for room in a send queue, memory or a mapping.
+ */
+static void rtrs_clt_req_send_again(struct rtrs_clt_req *req)
+{
+	struct kvec vec = { .iov_base = req->buf, .iov_len = req->usr_len };
+	struct rtrs_clt_sess *sess = req->path->sess;
+	int ret = rtrs_clt_req_failure(req);
+	bool over = rtrs_clt_req_is_over(req);
+	struct rtrs_clt_io io;
+
+	rtrs_clt_req_detach(req);
+	io = rtrs_clt_req_io(req, &vec);
+	atomic_set_release(&req->state, 0);
+	while (!over && !READ_ONCE(sess->closing)) {
+		ret = rtrs_clt_send(sess, &io);
+		if (!ret)
+			return;
+		if (rtrs_retry_of(ret) != RTRS_RETRY_LATER)
+			break;
+		usleep_range(500, 1000);
+	}
+	/* The ULP has the permit still, so nobody has used the slot. */
+	if (ret != -ETIMEDOUT)
+		ret = -ECONNABORTED;
+	rtrs_clt_req_count_failed(req, ret);
+	io.conf_fn(io.priv, ret);
+}
+
+/* Send again what the server does not have (overdue.c). */
+static void rtrs_clt_resend_work(struct work_struct *work)
+{
+	struct rtrs_clt_path *path = container_of(work, struct rtrs_clt_path, resend_work);
+	u32 slot;
+
+	for (slot = 0; slot < path->sess->queue_depth; slot++)
+		if (atomic_read_acquire(&path->reqs[slot].state) & RTRS_REQ_RESEND)
+			rtrs_clt_req_send_again(&path->reqs[slot]);
+}
+
+/**
+ * rtrs_clt_resend_init() - prepare a path that is about to connect
+ * @path: the path
+ *
+ * Context: process, path mutex held.
+ */
+void rtrs_clt_resend_init(struct rtrs_clt_path *path)
+{
+	INIT_WORK(&path->resend_work, rtrs_clt_resend_work);
+	path->asked_at = 0;
 }
 
 static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned int moved,
@@ -328,14 +411,6 @@ static void rtrs_clt_tell_failover(const struct rtrs_clt_path *path, unsigned in
 	rtrs_nl_tell(&news);
 }
 
-/* Does its ULP want no answer any more? */
-static bool rtrs_clt_req_is_aborted(const struct rtrs_clt_req *req)
-{
-	const void *aborted = READ_ONCE(rtrs_clt_permit(req->path->sess, req->slot)->aborted);
-
-	return aborted && aborted == req->priv;
-}
-
 /**
  * struct rtrs_clt_moves - what became of the requests that a path owed
  * @moved: requests that another path has
@@ -349,14 +424,15 @@ struct rtrs_clt_moves {
 };
 
 /*
- * Try each request that the path still owes.  @send: other paths may take them, unless they are aborted; else they fail.
+ * Try each request that the path still owes.  @send: other paths may take them, unless they are over; else they fail.
  * Return: has one to wait, for room in a send queue, memory or a mapping?
  */
 static bool rtrs_clt_move_owed(struct rtrs_clt_path *path, bool send, struct rtrs_clt_moves *moves)
 {
 	struct rtrs_clt_req *req;
+	struct rtrs_clt_io io;
 	bool waits = false;
-	u64 start_ns;
+	struct kvec vec;
 	u32 slot;
 	int ret;
 
@@ -364,13 +440,14 @@ static bool rtrs_clt_move_owed(struct rtrs_clt_path *path, bool send, struct rtr
 		req = &path->reqs[slot];
 		if (!atomic_read_acquire(&req->state))
 			continue;
-		start_ns = req->start_ns;
-		ret = send && !rtrs_clt_req_is_aborted(req) ? rtrs_clt_req_resend(req) : -ECONNABORTED;
+		vec = (struct kvec){ .iov_base = req->buf, .iov_len = req->usr_len };
+		io = rtrs_clt_req_io(req, &vec);
+		ret = send && !rtrs_clt_req_is_over(req) ? rtrs_clt_send(path->sess, &io) : -ECONNABORTED;
 		if (!ret) {
 			/* The ULP may have its slot again by now, but cannot use it on this path, which is not connected. */
 			atomic_set_release(&req->state, 0);
 			moves->moved++;
-			moves->oldest_ns = min(moves->oldest_ns, start_ns);
+			moves->oldest_ns = min(moves->oldest_ns, io.start_ns);
 		} else if (rtrs_retry_of(ret) == RTRS_RETRY_LATER && !READ_ONCE(path->sess->closing)) {
 			waits = true;
 		} else {
@@ -398,7 +475,8 @@ static void rtrs_clt_fail_over_owed(struct rtrs_clt_path *path, bool send)
 
 /**
  * rtrs_clt_detach() - part what a lost path left unanswered from the path's device
- * @path: not CONNECTED for a grace period, its queues drained: nobody else owns its requests
+ * @path: not CONNECTED for a grace period, its queues drained and its resend work cancelled: nobody else owns its
+ *	requests
  *
  * Requests that were answered already are completed with their result.  The others keep their pages, which the server can
  * no longer reach, and their message, both unmapped.  Regions stay marked valid for nobody: they go with the link.
@@ -417,12 +495,10 @@ bool rtrs_clt_detach(struct rtrs_clt_path *path)
 	for (slot = 0; slot < path->sess->queue_depth; slot++) {
 		req = &path->reqs[slot];
 		state = atomic_read_acquire(&req->state);
-		if ((state & RTRS_REQ_POSTED) && (state & RTRS_REQ_RESPONDED)) {
+		if ((state & RTRS_REQ_POSTED) && (state & RTRS_REQ_RESPONDED) && req->error != RTRS_CLT_SEND_AGAIN) {
 			rtrs_clt_req_finish(req, req->error);
 		} else if (state) {
-			rtrs_clt_req_unmap(req);
-			rtrs_clt_count_done(req, false);
-			req->con = req->conn->conn.cid;
+			rtrs_clt_req_detach(req);
 			owed = true;
 		}
 	}
@@ -561,15 +637,6 @@ void rtrs_clt_batch_end(struct rtrs_clt_batch *batch) __releases(RCU)
 }
 EXPORT_SYMBOL(rtrs_clt_batch_end);
 
-/*
- * Has it been on its path for so long?  The ULP's clock began earlier, and not by more than an eighth, if this is
- * the first one.
- */
-static bool rtrs_clt_req_overdue(const struct rtrs_clt_req *req, unsigned long timeout)
-{
-	return time_after_eq(jiffies, READ_ONCE(req->sent_at) + timeout - timeout / 8);
-}
-
 /* Is this request on that path?  In an RCU read section. */
 static bool rtrs_clt_path_has_posted(const struct rtrs_clt_path *path, u32 slot, const void *priv)
 {
@@ -580,45 +647,6 @@ static bool rtrs_clt_path_has_posted(const struct rtrs_clt_path *path, u32 slot,
 	req = &path->reqs[slot];
 	return (atomic_read_acquire(&req->state) & RTRS_REQ_POSTED) && READ_ONCE(req->priv) == priv;
 }
-
-/* Give the path up if this request is on it, for so long. */
-static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv, unsigned long timeout)
-{
-	if (!rtrs_clt_path_has_posted(path, slot, priv) || !rtrs_clt_req_overdue(&path->reqs[slot], timeout))
-		return;
-	rtrs_clt_path_fail(path, "no answer to the request in slot %u in time, path given up\n",
-			   slot);
-	rtrs_clt_count(path, RTRS_CLT_TIMED_OUT);
-	rtrs_clt_path_error(path, -ETIMEDOUT);
-}
-
-/**
- * rtrs_clt_request_overdue() - a request should have been answered by now
- * @sess: open session
- * @permit: permit of the request
- * @priv: @priv of its struct rtrs_clt_req_ops
- * @timeout: how long it may take, jiffies
- *
- * Gives the path up that the request is on: the server closes it, and then it goes to another path, or
- * completes with -ECONNABORTED if there is none.  A request that is on no path waits for just that already,
- * one that has come to its path less than @timeout ago has its time there, and one that is answered at this moment
- * is left alone: ask again after another @timeout.  Not part of mainline's interface.
- *
- * Context: any.
- */
-void rtrs_clt_request_overdue(struct rtrs_clt_sess *sess, struct rtrs_permit *permit, void *priv,
-			      unsigned long timeout)
-{
-	const struct rtrs_clt_paths *paths;
-	unsigned int i;
-
-	rcu_read_lock();
-	paths = rcu_dereference(sess->paths);
-	for (i = 0; paths && i < paths->nr; i++)
-		rtrs_clt_path_overdue(paths->path[i], permit->slot, priv, timeout);
-	rcu_read_unlock();
-}
-EXPORT_SYMBOL(rtrs_clt_request_overdue);
 
 static bool rtrs_clt_other_connected(const struct rtrs_clt_paths *paths, const struct rtrs_clt_path *path)
 {

@@ -13,7 +13,9 @@ struct rtrs_clt_path;
  * enum rtrs_clt_count - things that are counted
  * @RTRS_CLT_RECONNECTED: connected again after the path was lost
  * @RTRS_CLT_RECONNECT_FAILED: attempts to, that failed
- * @RTRS_CLT_TIMED_OUT: given up because a request got no answer
+ * @RTRS_CLT_TIMED_OUT: given up for a request: the server did not tell what became of it, or it took longer than it may
+ * @RTRS_CLT_OVERDUE: times that a request was overdue
+ * @RTRS_CLT_ANSWER_LOST: requests sent again because the server had none and no answer came
  * @RTRS_CLT_FENCED: lost with requests, and the server has closed its end
  * @RTRS_CLT_FENCE_LEFT: lost with requests, and no path was left to ask the server over
  * @RTRS_CLT_FAILED_OVER: lost with requests that went to other paths
@@ -23,6 +25,8 @@ enum rtrs_clt_count {
 	RTRS_CLT_RECONNECTED,
 	RTRS_CLT_RECONNECT_FAILED,
 	RTRS_CLT_TIMED_OUT,
+	RTRS_CLT_OVERDUE,
+	RTRS_CLT_ANSWER_LOST,
 	RTRS_CLT_FENCED,
 	RTRS_CLT_FENCE_LEFT,
 	RTRS_CLT_FAILED_OVER,
@@ -59,7 +63,8 @@ enum rtrs_clt_loss {
  * enum rtrs_clt_io_error - why a request failed
  * @RTRS_CLT_IO_ERROR_SERVER: the server answered with an error
  * @RTRS_CLT_IO_ERROR_NO_PATH: no path was connected; or its path was lost, and no other took it
- * @RTRS_CLT_IO_ERROR_TIMEOUT: its path was lost for want of an answer, and no other took it
+ * @RTRS_CLT_IO_ERROR_TIMEOUT: its path was lost for want of an answer, and no other took it; or it took longer
+ *	than it may
  * @RTRS_CLT_IO_ERROR_ABORTED: its path, or the session, was closed on request, and no other took it
  * @RTRS_CLT_IO_ERRORS: number of these
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a server sends: responses, heartbeats, answers to fences (protocol sections 6 and 8).
+ * What a server sends: responses, heartbeats, answers to fences and other questions (protocol sections 6 and 8).
  *
  * Ownership: a request that is answered belongs to whoever makes its last step (done.c), from the step
  * RESPONDED on no longer to the handler here.
@@ -35,7 +35,7 @@ static struct rtrs_clt_req *rtrs_clt_claim(struct rtrs_clt_conn *cc, u32 slot, i
 	req = &path->reqs[slot];
 	state = atomic_read(&req->state);
 	do {
-		if (unlikely((state & ~(RTRS_REQ_POSTED | RTRS_REQ_SENT)) != RTRS_REQ_WAITS_ON(cc->conn.cid))) {
+		if (unlikely((state & ~RTRS_REQ_MAY_WAIT) != RTRS_REQ_WAITS_ON(cc->conn.cid))) {
 			rtrs_clt_path_err_rl(path, "server answers slot %u on connection %u, where no request waits\n",
 					     slot, cc->conn.cid);
 			return NULL;
@@ -161,6 +161,10 @@ static int rtrs_clt_imm(struct rtrs_clt_conn *cc, const struct ib_wc *wc,
 	case RTRS_IMM_CHUNKS:
 		if ((features & RTRS_EXT_CREDITS) && !cc->conn.cid)
 			return rtrs_clt_credits_told(cc->path, rtrs_imm_payload(imm));
+		break;
+	case RTRS_IMM_REQ_STATE_RSP:
+		if ((features & RTRS_EXT_REQ_STATE) && !msg)
+			return rtrs_clt_state_told(cc, imm);
 		break;
 	default:
 		break;

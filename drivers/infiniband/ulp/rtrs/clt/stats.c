@@ -137,6 +137,18 @@ static void rtrs_clt_reset_timeouts(struct rtrs_clt_recovery *rec)
 	atomic_set(&rec->cnt[RTRS_CLT_TIMED_OUT], 0);
 }
 
+static ssize_t rtrs_clt_show_overdue(struct rtrs_clt_recovery *rec, char *buf)
+{
+	return sysfs_emit(buf, "%d %d\n", atomic_read(&rec->cnt[RTRS_CLT_OVERDUE]),
+			  atomic_read(&rec->cnt[RTRS_CLT_ANSWER_LOST]));
+}
+
+static void rtrs_clt_reset_overdue(struct rtrs_clt_recovery *rec)
+{
+	atomic_set(&rec->cnt[RTRS_CLT_OVERDUE], 0);
+	atomic_set(&rec->cnt[RTRS_CLT_ANSWER_LOST], 0);
+}
+
 static ssize_t rtrs_clt_show_fences(struct rtrs_clt_recovery *rec, char *buf)
 {
 	return sysfs_emit(buf, "%d %d\n", atomic_read(&rec->cnt[RTRS_CLT_FENCED]),
@@ -216,6 +228,7 @@ static void rtrs_clt_reset_recovery(struct rtrs_clt_recovery *rec)
 {
 	rtrs_clt_reset_reconnects(rec);
 	rtrs_clt_reset_timeouts(rec);
+	rtrs_clt_reset_overdue(rec);
 	rtrs_clt_reset_fences(rec);
 	rtrs_clt_reset_failovers(rec);
 	rtrs_clt_reset_losses(rec);
@@ -300,6 +313,7 @@ static struct device_attribute rtrs_clt_sess_##_name =					\
 
 RTRS_CLT_RECOVERY_ATTR(reconnects);
 RTRS_CLT_RECOVERY_ATTR(timeouts);
+RTRS_CLT_RECOVERY_ATTR(overdue);
 RTRS_CLT_RECOVERY_ATTR(fences);
 RTRS_CLT_RECOVERY_ATTR(failovers);
 RTRS_CLT_RECOVERY_ATTR(losses);
@@ -342,6 +356,7 @@ static struct attribute *rtrs_clt_path_stats[] = {
 	&rtrs_clt_path_rdma.attr,
 	&rtrs_clt_path_reconnects.attr,
 	&rtrs_clt_path_timeouts.attr,
+	&rtrs_clt_path_overdue.attr,
 	&rtrs_clt_path_fences.attr,
 	&rtrs_clt_path_failovers.attr,
 	&rtrs_clt_path_losses.attr,
@@ -360,6 +375,7 @@ const struct attribute_group rtrs_clt_path_stats_group = {
 static struct attribute *rtrs_clt_sess_stats[] = {
 	&rtrs_clt_sess_reconnects.attr,
 	&rtrs_clt_sess_timeouts.attr,
+	&rtrs_clt_sess_overdue.attr,
 	&rtrs_clt_sess_fences.attr,
 	&rtrs_clt_sess_failovers.attr,
 	&rtrs_clt_sess_losses.attr,

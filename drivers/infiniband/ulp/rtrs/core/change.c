@@ -127,6 +127,7 @@ static const struct rtrs_nl_option rtrs_nl_options[] = {
 	[RTRS_NL_A_RETRY_COUNT]	       = { "retry_count",	 NLA_U32 },
 	[RTRS_NL_A_CONNECT_TIMEOUT_MS] = { "connect_timeout_ms", NLA_U32 },
 	[RTRS_NL_A_FORCE]	       = { "force",		 NLA_FLAG },
+	[RTRS_NL_A_REQUEST_TIMEOUT]    = { "request_timeout",	 NLA_U32 },
 };
 
 /**

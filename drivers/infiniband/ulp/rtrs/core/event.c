@@ -59,6 +59,8 @@ static int rtrs_nl_put_numbers(struct sk_buff *skb, const struct rtrs_nl_news *n
 		return -EMSGSIZE;
 	if (news->device && nla_put_u64_64bit(skb, RTRS_NL_A_SECTORS, news->nsectors, RTRS_NL_A_PAD))
 		return -EMSGSIZE;
+	if (news->event == RTRS_NL_EVENT_DEVICE_SLOW || news->event == RTRS_NL_EVENT_DEVICE_ANSWERS)
+		return nla_put_u32(skb, RTRS_NL_A_GAP_MS, news->gap_ms);
 	if (news->event != RTRS_NL_EVENT_FAILOVER)
 		return 0;
 	return nla_put_u32(skb, RTRS_NL_A_MOVED, news->moved) ?:

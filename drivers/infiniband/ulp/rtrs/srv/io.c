@@ -379,6 +379,11 @@ static bool rtrs_srv_io_imm(struct rtrs_srv_conn *conn, u32 imm)
 			return false;
 		rtrs_srv_chunks_want(path, rtrs_imm_payload(imm));
 		return true;
+	case RTRS_IMM_REQ_STATE:
+		if (!(path->features & RTRS_EXT_REQ_STATE))
+			return false;
+		rtrs_srv_state_request(conn, imm);
+		return true;
 	default:
 		return false;
 	}

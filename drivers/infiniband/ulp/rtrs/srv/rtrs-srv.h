@@ -93,6 +93,7 @@ enum rtrs_srv_call {
  * @time_imm: O. immediate that goes before the answer and tells where the time went, 0 if nobody wants to know
  * @arrived_ns: O. when it arrived, rtrs_lat_now(); 0 unless it is timed
  * @submitted_ns: O. when the ULP was given it, if it is timed
+ * @submitted: O. jiffies when it began to run
  * @path: I. the path
  * @conn: O. connection the request came on and the response leaves on
  * @hdr: O. private copy of the header, checked
@@ -123,6 +124,7 @@ struct rtrs_srv_req {
 	u32 time_imm;
 	u64 arrived_ns;
 	u64 submitted_ns;
+	unsigned long submitted;
 	struct rtrs_srv_path *path;
 	struct rtrs_srv_conn *conn;
 	struct rtrs_io_hdr hdr;
@@ -610,6 +612,7 @@ struct rtrs_srv_req *rtrs_srv_req_release(struct rtrs_srv_req *req, struct rtrs_
 void rtrs_srv_req_finish(struct rtrs_srv_path *path, struct rtrs_srv_req *next);
 void rtrs_srv_req_drop(struct rtrs_srv_req *req);
 void rtrs_srv_req_drop_queued(struct rtrs_srv_req *req);
+struct rtrs_srv_req *rtrs_srv_slot_running(const struct rtrs_srv_slot *slot);
 void rtrs_srv_slot_start_next(struct rtrs_srv_slot *slot);
 int rtrs_srv_slots_init(void);
 void rtrs_srv_slots_exit(void);
@@ -618,6 +621,9 @@ void rtrs_srv_slots_exit(void);
 bool rtrs_srv_req_grow_copy(struct rtrs_srv_req *req, u32 len);
 void *rtrs_srv_req_get_usr_page(struct rtrs_srv_req *req);
 void rtrs_srv_req_free_private(struct rtrs_srv_req *req);
+
+/* state.c: where a request is */
+void rtrs_srv_state_request(struct rtrs_srv_conn *conn, u32 imm);
 
 /* chunks.c: chunks that come and go */
 void rtrs_srv_chunks_init(struct rtrs_srv_path *path);

@@ -24,15 +24,23 @@
 /* Hands requests to the ULP that cannot be handed over where they became ready. */
 static struct workqueue_struct *rtrs_srv_io_wq;
 
-/* Does a request of the slot run?  One that is answered and only waits to say so does not. */
-static bool rtrs_srv_slot_runs(const struct rtrs_srv_slot *slot)
+/**
+ * rtrs_srv_slot_running() - the request of a slot that the ULP has, or is about to have
+ * @slot: the slot, with the lock held
+ *
+ * Context: any.
+ * Return: the request, which is not released before the lock is; NULL if none runs.  One that is answered and only
+ * waits to say so does not run.
+ */
+struct rtrs_srv_req *rtrs_srv_slot_running(const struct rtrs_srv_slot *slot)
 {
 	struct rtrs_srv_req *req;
 
+	lockdep_assert_held(&slot->lock);
 	list_for_each_entry(req, &slot->reqs, slot_entry)
-		if (req->state == RTRS_SRV_REQ_RUNNING || req->state == RTRS_SRV_REQ_STARTING)
-			return true;
-	return false;
+		if (READ_ONCE(req->state) == RTRS_SRV_REQ_RUNNING || req->state == RTRS_SRV_REQ_STARTING)
+			return req;
+	return NULL;
 }
 
 /* Let the slot's first queued request run if none runs.  Return: the request to be started, or NULL. */
@@ -41,11 +49,12 @@ static struct rtrs_srv_req *rtrs_srv_slot_next(struct rtrs_srv_slot *slot)
 	struct rtrs_srv_req *req;
 
 	lockdep_assert_held(&slot->lock);
-	if (likely(list_empty(&slot->reqs)) || rtrs_srv_slot_runs(slot))
+	if (likely(list_empty(&slot->reqs)) || rtrs_srv_slot_running(slot))
 		return NULL;
 	list_for_each_entry(req, &slot->reqs, slot_entry) {
 		if (req->state == RTRS_SRV_REQ_QUEUED) {
 			req->state = RTRS_SRV_REQ_STARTING;
+			req->submitted = jiffies;
 			return req;
 		}
 	}
@@ -143,12 +152,13 @@ int rtrs_srv_req_queue(struct rtrs_srv_req *req, bool start)
 	spin_lock_irqsave(&slot->lock, flags);
 	if (unlikely(!rtrs_srv_path_serves(req->path))) {
 		ret = -ESHUTDOWN;
-	} else if (unlikely(!list_is_singular(&slot->reqs) && rtrs_srv_slot_runs(slot))) {
+	} else if (unlikely(!list_is_singular(&slot->reqs) && rtrs_srv_slot_running(slot))) {
 		list_move_tail(&req->slot_entry, &slot->reqs);
 		req->state = RTRS_SRV_REQ_QUEUED;
 		ret = -EINPROGRESS;
 	} else {
 		req->state = start ? RTRS_SRV_REQ_STARTING : RTRS_SRV_REQ_RUNNING;
+		req->submitted = jiffies;
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&slot->lock, flags);

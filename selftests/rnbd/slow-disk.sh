@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A disk of the server hangs, and no path is lost for it: its requests wait, both sides name the disk, another disk
+# of the session does not notice. An answer that is lost is found out by asking, and the request is sent again. A request
+# that has taken all the time it may fails with ETIMEDOUT.
+#
+# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+
+. "$(dirname "$0")/../lib.sh"
+export DM_DISABLE_UDEV=1
+
+LOST=rtrs-server/fault/rsp_lost
+TIMEOUT_MS=2000
+HANG_MS=12000
+MAX_MS=$((1000 * ${RTRS_SLOWNESS:-1}))
+
+# disk_hangs, disk_answers
+disk_hangs() {
+	dmsetup suspend --noflush --nolockfs hang
+}
+
+disk_answers() {
+	dmsetup resume hang
+}
+
+# reads_for <ms>: one of the healthy disk each 100 ms; $worst, $errors
+reads_for() {
+	local start before took
+	start=$(uptime_ms) worst=0 errors=0 reads=0
+	while before=$(uptime_ms) && [ $((before - start)) -lt "$1" ]; do
+		dd if="$good" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null || errors=$((errors + 1))
+		took=$(($(uptime_ms) - before)) reads=$((reads + 1))
+		[ $took -le $worst ] || worst=$took
+		sleep 0.1
+	done
+	diag "$reads reads of the healthy disk, the worst took $worst ms, $errors failed"
+}
+
+slow_secs() {
+	cut -d ' ' -f 1 "$(dev_attr "$bad" slow)"
+}
+
+srv_slow_secs() {
+	cut -d ' ' -f 1 $SRV_CTL/devices/*/sessions/test/slow | sort -n | tail -n 1
+}
+
+# lost_are <paths given up for requests> <requests that were sent again>
+lost_are() {
+	is "$(paths_sum test timeouts)" "$1" && is "$(paths_sum test overdue 2)" "$2"
+}
+
+no_path_was_lost() {
+	is "$(paths_sum test losses 2)" 0 && sess_paths_are test 2 && is "$(paths_sum test reconnects)" 0 && lost_are 0 0
+}
+
+# read_lost: a READ whose answer is lost; its time in $ms
+read_lost() {
+	local start
+	fault_arm $LOST || return 1
+	start=$(uptime_ms)
+	dd if="$bad" of=/tmp/lost bs=4k count=1 iflag=direct 2>/dev/null || return 1
+	ms=$(($(uptime_ms) - start))
+	diag "a request whose answer was lost took $ms ms"
+	fault_fired $LOST && cmp -n 4096 /tmp/lost /tmp/data
+}
+
+# large_read_lost: one that registers its pages; write_lost: one that writes them
+large_read_lost() {
+	fault_arm $LOST && dd if="$bad" of=/tmp/lost bs=1M count=1 iflag=direct 2>/dev/null &&
+		fault_fired $LOST && cmp -n 1048576 /tmp/lost /tmp/data
+}
+
+write_lost() {
+	fault_arm $LOST && dd if=/tmp/data of="$bad" bs=64k count=1 oflag=direct 2>/dev/null && fault_fired $LOST
+}
+
+# times_out: the read of the disk that hangs; its time in $ms
+times_out() {
+	local start
+	start=$(uptime_ms)
+	! LC_ALL=C dd if="$bad" of=/dev/null bs=4k count=1 iflag=direct 2>/tmp/err || return 1
+	ms=$(($(uptime_ms) - start))
+	diag "it took $ms ms"
+	grep -q "Connection timed out" /tmp/err || {
+		cat /tmp/err
+		return 1
+	}
+}
+
+ktap_plan 29
+requires dmsetup
+must debugfs_up
+modprobe dm_mod
+topo_up 2
+topo_is_ours
+rtrs_load
+raw=$(backing_null 32) || abort "no backing device"
+healthy=$(backing_null 32) || abort "no backing device"
+echo "0 65536 linear $raw 0" | dmsetup create hang || abort "dmsetup create"
+defer "dmsetup resume hang; unmap_all; wait_for 20 dmsetup remove hang"
+bad=$(map_device test /dev/mapper/hang) || abort "cannot map"
+good=$(map_device test "$healthy") || abort "cannot map"
+must wait_for 20 sess_paths_are test 2
+must dd if=/dev/urandom of=/tmp/data bs=1M count=1 status=none
+defer "rm -f /tmp/lost /tmp/data /tmp/err"
+must dd if=/tmp/data of="$bad" bs=64k oflag=direct status=none
+must sysfs_write "$(queue_attr "$bad" io_timeout)" $TIMEOUT_MS
+check_eq "nothing is slow" "$(cat "$(dev_attr "$bad" slow)")" "0 0"
+
+kmsg_mark
+load_start "$bad" 600 --offset=1M
+must wait_for 10 ios_grow test 1 1
+must disk_hangs
+check_here "a disk hangs, another one is read" reads_for $HANG_MS
+check "without error" [ "$errors" -eq 0 ]
+check "nor delay" [ "$worst" -lt $MAX_MS ]
+check "the client names the disk" kmsg_has "${bad#/dev/} (\"/dev/mapper/hang\"): request waits for [0-9]* s, the server's disk has it"
+check_eq "once" "$(kmsg_since | grep -c 'request waits for')" 1
+check "the server does" kmsg_has '"/dev/mapper/hang" (dm-[0-9]*): request of session test has been with the disk for [0-9]* s'
+check_eq "once" "$(kmsg_since | grep -c 'has been with the disk for')" 1
+check "sysfs of the client says for how long" [ "$(slow_secs)" -ge $((HANG_MS / 1000 - 3)) ]
+check "that of the server too" [ "$(srv_slow_secs)" -ge $((HANG_MS / 1000 - 3)) ]
+check_eq "of the healthy disk it does not" "$(cat "$(dev_attr "$good" slow)")" "0 0"
+check "no path was lost" no_path_was_lost
+must disk_answers
+check "the disk answers: the client says so" wait_for 10 kmsg_has "no request is overdue any more, after [0-9]* s"
+check "the server too" wait_for 10 kmsg_has '"/dev/mapper/hang" (dm-[0-9]*): the disk answers session test again, after [0-9]* s'
+check_eq "sysfs says so" "$(slow_secs)" 0
+must ios_grow test 1 10
+load_end
+check_here "all its data are right" load_succeeded
+check "still no path was lost" no_path_was_lost
+
+kmsg_mark
+check_here "an answer is lost: the READ is sent again" read_lost
+check "not before the time-out" [ "$ms" -ge $TIMEOUT_MS ]
+check "and soon after it" [ "$ms" -lt $((TIMEOUT_MS + 3000)) ]
+check_here "so is one that registers its pages" large_read_lost
+check_here "and a WRITE" write_lost
+check "no path was given up" lost_are 0 3
+check "it is said" kmsg_has 'the server has no request in slot [0-9]* and no answer came, it is sent again'
+check "both paths are there" sess_paths_are test 2
+
+# With one path: the other would have to wait until the server has closed its end of this one.
+must sysfs_write "$(path_dir test 2)/disconnect" 1
+must sysfs_write "$(dev_attr "$bad" request_timeout)" 5
+must disk_hangs
+check_here "a request that may take 5 s fails with ETIMEDOUT" times_out
+check "not before" [ "$ms" -ge 5000 ]
+check "and soon after" [ "$ms" -lt 9000 ]
+must disk_answers
+check "the path comes back" wait_for 30 path_is test 1 connected
+
+ktap_end
