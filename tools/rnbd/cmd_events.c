@@ -34,6 +34,8 @@ static const char *const event_names[] = {
 	[RTRS_NL_EVENT_DEVICE_RESIZED]	= "device-resized",
 	[RTRS_NL_EVENT_DEVICE_OPENED]	= "device-opened",
 	[RTRS_NL_EVENT_DEVICE_CLOSED]	= "device-closed",
+	[RTRS_NL_EVENT_DEVICE_SLOW]	= "device-slow",
+	[RTRS_NL_EVENT_DEVICE_ANSWERS]	= "device-answers",
 };
 
 static const char *const side_names[] = {

@@ -29,6 +29,7 @@ static const struct nla_policy rtrs_nl_map_policy[] = {
 	[RTRS_NL_A_ACK_TIMEOUT_MS]     = { .type = NLA_U32 },
 	[RTRS_NL_A_RETRY_COUNT]	       = { .type = NLA_U32 },
 	[RTRS_NL_A_CONNECT_TIMEOUT_MS] = { .type = NLA_U32 },
+	[RTRS_NL_A_REQUEST_TIMEOUT]    = { .type = NLA_U32 },
 };
 
 static const struct nla_policy rtrs_nl_unmap_policy[] = {
