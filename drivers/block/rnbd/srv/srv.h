@@ -11,7 +11,7 @@
  *   A  atomic or once-accessors, no lock
  *   R  written under the session's lock, read under RCU
  *
- * Order of locks: session lock, then export lock.  The queue lock is a leaf.
+ * Order of locks: session lock, then export lock.  The queue lock and that of struct rnbd_srv_slow are leaves.
  */
 #ifndef _RNBD_SRV_H
 #define _RNBD_SRV_H

@@ -96,13 +96,18 @@ static int rtrs_clt_state_ask(struct rtrs_clt_conn *cc, u32 slot, u32 seq)
 static void rtrs_clt_path_overdue(struct rtrs_clt_path *path, u32 slot, const void *priv, unsigned long timeout)
 {
 	struct rtrs_clt_req *req = rtrs_clt_find_waiting(path, slot, priv);
+	unsigned long now = jiffies | 1;
+	bool first;
 
 	if (!req || !rtrs_clt_req_overdue(req, timeout))
 		return;
 	rtrs_clt_count(path, RTRS_CLT_OVERDUE);
-	if ((path->features & RTRS_EXT_REQ_STATE) &&
-	    !rtrs_clt_state_ask(&path->conns[0], slot, READ_ONCE(req->seq)))
-		cmpxchg(&path->asked_at, 0, jiffies | 1);
+	if (!(path->features & RTRS_EXT_REQ_STATE))
+		return;
+	/* Before the answer, which resets it. */
+	first = !cmpxchg(&path->asked_at, 0, now);
+	if (rtrs_clt_state_ask(&path->conns[0], slot, READ_ONCE(req->seq)) && first)
+		cmpxchg(&path->asked_at, now, 0);
 }
 
 /**
