@@ -117,7 +117,7 @@ timing() {
 		$(($2 - 1)) $(($3 + 1)) -1 0x20 1.5 '' often
 }
 
-ktap_plan 93
+ktap_plan 95
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
@@ -184,7 +184,7 @@ done
 check "path: still connected" shows "$clt/state" connected
 
 # Its counters, and the session's.
-both="reconnects timeouts fences failovers losses io_errors latency_read latency_write reset_all"
+both="reconnects timeouts overdue fences failovers losses io_errors latency_read latency_write reset_all"
 per_path="cpu_migration_from cpu_migration_to rdma $both"
 # stats_files <directory> <name of what it belongs to> <file>...
 stats_files() {
