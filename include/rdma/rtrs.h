@@ -121,11 +121,14 @@ struct rtrs_clt_batch {
  * @max_io_size: bytes of data per request
  * @max_segments: entries of the sg list per request, each at most 4 KiB unless physically contiguous
  * @identity: the server's ULP can tell which disk it opens (extension IDENTITY).  Not part of mainline's interface.
+ * @nr_io_conns: I/O connections of each path that are not polled; CPU n uses that of number n modulo @nr_io_conns.  Not part
+ *	of mainline's interface
  */
 struct rtrs_attrs {
 	u32 queue_depth;
 	u32 max_io_size;
 	u32 max_segments;
+	u32 nr_io_conns;
 	bool identity;
 };
 
@@ -192,10 +195,11 @@ struct rtrs_srv_op {
 
 /**
  * struct rtrs_srv_ops - callbacks of a server context
- * @rdma_ev: a request came.  @data is the chunk (payload of a WRITE, room for the result of a READ) of
- *	     @datalen bytes, @usr the user message.  Process context, may sleep, but must not wait for what a
- *	     disk or a peer can withhold: other connections and sessions need the worker.  0: the ULP owns @id
- *	     and answers with rtrs_srv_resp_rdma(); else RTRS answers with that errno.
+ * @rdma_ev: a request came.  @data is the chunk (payload of a WRITE, room for the result of a
+ *	     READ) of @datalen bytes, @usr the user message.  Process context, may sleep, but must
+ *	     not wait for what a disk or a peer can withhold: other connections and sessions need
+ *	     the worker.  0: the ULP owns @id and answers with rtrs_srv_resp_rdma(); else RTRS
+ *	     answers with that errno.
  * @link_ev: session up or down.  Process context, serialised per session.  A non-zero result of
  *	     CONNECTED refuses the path.
  * @orphaned: the path on which @id came is gone, nothing of it can arrive any more.  The ULP keeps @id, its data

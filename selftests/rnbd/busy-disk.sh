@@ -95,7 +95,7 @@ before=$(count)
 busy "$dev" >/tmp/busy.said 2>&1 &
 pid=$!
 check "holes are made beside" holes
-check "one request at a time: what was written is read" wait $pid
+check_here "one request at a time: what was written is read" wait $pid
 check "it is on the server's disk" same_as_backing "$dev" "$back"
 check "the holes are where they belong" holes_are_right "$back"
 waited=$(($(count) - before))

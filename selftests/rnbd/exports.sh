@@ -148,7 +148,7 @@ check "no path either" refused ENOENT 'no device is exported by that name' one "
 
 # Bad input.
 bad_export "an unknown key" "name=a device=/dev/x colour=red" \
-	'colour="red": expected name=, device=, access_mode= or clients='
+	'colour="red": expected name=, device=, access_mode=, clients= or identity='
 bad_export "no name" "device=/dev/x" 'name: expected name=<'
 bad_export "a name with a slash" "name=a/b device=/dev/x" 'name="a/b": expected 1 to 254 characters without'
 bad_export "a relative path" "name=a device=x" 'device="x": expected an absolute path of at most 4095'

@@ -75,6 +75,11 @@ export_it() {
 	must sysfs_write $EXPORT "$1"
 }
 
+# scsi_disk: the first one
+scsi_disk() {
+	ls /sys/block | grep -m 1 '^sd'
+}
+
 ktap_plan 32
 requires fio
 topo_up 2
@@ -163,13 +168,12 @@ check "the server says so" kmsg_has \
 
 # And those that disks have themselves.
 must unmap_device "$dev" force
-modprobe -q scsi_debug dev_size_mb=8 || {
+defer "module_gone scsi_debug"
+modprobe -q sd_mod && modprobe -q scsi_debug dev_size_mb=8 && wait_for 20 scsi_disk || {
 	ktap_skip "the name of a SCSI disk" "no scsi_debug"
 	ktap_end
 }
-defer "module_gone scsi_debug"
-must wait_for 20 ls /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block
-scsi=/dev/$(ls /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block)
+scsi=/dev/$(scsi_disk)
 export_it "name=scsi device=$scsi"
 dev=$(map_device test scsi) || abort "cannot map"
 check "the name of a SCSI disk" expr "$(identity)" : 'naa\.[0-9a-f]*$' \!= 0

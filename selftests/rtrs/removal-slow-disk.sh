@@ -51,6 +51,7 @@ good_goes_on() {
 	done
 }
 
+
 reads_end() {
 	local pid
 	for pid in $reads; do
@@ -73,7 +74,8 @@ check "both paths owe answers" wait_for 5 both_carry
 check "the device of one goes at once" soon rdma link del rxe_c1
 check "its path is lost" wait_for 2 path_is test 1 disconnected
 check "another disk goes on" good_goes_on
-check "the requests that it owed are answered" reads_end
+# Its children are this shell's.
+check_here "the requests that it owed are answered" reads_end
 must rdma link add rxe_c1 type rxe netdev c1
 must wait_for 20 topo_gid_there rxe_c1 1
 check "the path comes back" path_returns 40 test 1

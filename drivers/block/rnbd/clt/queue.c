@@ -10,8 +10,8 @@
  *	A tag set shared by the disks would couple them: blk-mq freezes all queues of a set when the second one comes
  *	and when the last but one goes, which waits for their requests; and requests without an answer keep their tags.
  *
- *	There is one hardware queue for each possible CPU, and behind them those for polled I/O.  The
- *	transport has its connections in the same order: what comes from a polling queue is sent on the
+ *	There is one hardware queue for each CPU that was online when the session was opened, and behind them those
+ *	for polled I/O; other CPUs share them.  The transport has its connections in the same order: what comes from a polling queue is sent on the
  *	connection of the same number, and polling looks there for the completion.
  *
  * Fairness
@@ -524,7 +524,7 @@ static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 	struct blk_mq_queue_map *map = &set->map[HCTX_TYPE_DEFAULT];
 	unsigned int cpu;
 
-	map->nr_queues = min(set->nr_hw_queues, nr_cpu_ids);
+	map->nr_queues = min(set->nr_hw_queues, sess->attrs.nr_io_conns);
 	map->queue_offset = 0;
 	for_each_possible_cpu(cpu)
 		map->mq_map[cpu] = cpu % map->nr_queues;
@@ -534,7 +534,7 @@ static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 	set->map[HCTX_TYPE_READ].nr_queues = 0;
 	map = &set->map[HCTX_TYPE_POLL];
 	map->nr_queues = dev->sess->nr_poll_queues;
-	map->queue_offset = nr_cpu_ids;
+	map->queue_offset = dev->sess->attrs.nr_io_conns;
 	blk_mq_map_queues(map);
 }
 
@@ -606,7 +606,7 @@ int rnbd_clt_queue_init(struct rnbd_clt_dev *dev)
 	set->driver_data = dev;
 	set->numa_node = NUMA_NO_NODE;
 	set->queue_depth = rnbd_clt_queue_depth(sess);
-	set->nr_hw_queues = nr_cpu_ids + sess->nr_poll_queues;
+	set->nr_hw_queues = sess->attrs.nr_io_conns + sess->nr_poll_queues;
 	set->nr_maps = sess->nr_poll_queues ? HCTX_TYPE_POLL + 1 : 1;
 	set->cmd_size = sizeof(struct rnbd_clt_io);
 	/* Ordering is the business of the server's queue, and one lock for all CPUs would cost more. */

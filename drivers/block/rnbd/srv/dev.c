@@ -280,8 +280,8 @@ static int rnbd_srv_dev_publish(struct rnbd_srv_dev *dev, struct rnbd_srv_opened
  * @opened: filled in on success
  * @verdict: set to the reason on failure
  *
- * Context: kernel thread; of opens only one at a time per session and name.  Sleeps, for as long as the driver
- * likes.  Takes the session's lock, but not while the driver opens.
+ * Context: kernel thread; of opens only one at a time per session and name.  Sleeps, for as long
+ * as the driver likes.  Takes the session's lock, but not while the driver opens.
  * Return: 0 or the errno that answers the client.
  */
 int rnbd_srv_dev_open(struct rnbd_srv_sess *sess, const struct rnbd_srv_open_req *req,

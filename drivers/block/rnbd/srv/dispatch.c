@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Dispatchers: a thread per block device, the only one of the server that waits for this device to take
- * a bio.
+ * Dispatchers: one thread per block device.  It is the only task of the server that waits until
+ * this device accepts a bio.
  *
- * Operation: submit_bio() waits while the device has no free tag, is frozen, or throttles writeback. The
- * workers that bring requests of clients are shared by all connections and all devices, so they
- * must not wait there. They submit with REQ_NOWAIT (io.c). A bio that ends with BLK_STS_AGAIN, and one for
- * which REQ_NOWAIT has no effect, goes to the device's dispatcher, which submits without REQ_NOWAIT.
- * A device that hangs holds its own thread and nothing else.
+ * Operation: submit_bio() waits while the device has no free tag, is frozen, or throttles
+ * writeback.  The workers that handle requests of clients are shared by all connections and all
+ * devices, so they must not wait there: they submit with REQ_NOWAIT (io.c).  A bio that ends with
+ * BLK_STS_AGAIN, or for which REQ_NOWAIT has no effect, is queued to the device's dispatcher, which
+ * submits it without REQ_NOWAIT.  A device that hangs blocks its own thread and nothing else.
  *
- * Ordering: bios leave each list in the order in which they came, and the thread takes from the lists in
- * turn: a discard that the device throttles delays reads by one such delay, and reads do not
- * starve discards.
+ * Ordering: each list is FIFO, and the thread serves the lists in turn.  So a read waits for at
+ * most one throttled discard, and reads do not starve discards.
  *
- * Ownership: a waiting bio holds a count of its open device, and so keeps the dispatcher. The thread does not
- * use a bio after it has submitted it.
+ * Ownership: a queued bio holds a count of its open device, which keeps the dispatcher.  The
+ * thread does not use a bio after it has submitted it.
  */
 #include <linux/blkdev.h>
 #include <linux/err.h>
@@ -27,11 +26,12 @@
 #include "fault.h"
 
 /*
- * Which bios can be submitted by a worker that must not wait.  Some drivers set the queue's NOWAIT feature and wait all
- * the same: md for a stripe, or for tags of its members, to which it submits without REQ_NOWAIT; nbd for its
- * socket, mmc for the request before, both in queue_rq().  Bio-based drivers, as dm, make a flush of
- * their own for each device below, without REQ_NOWAIT.  Discards are throttled as writeback is,
- * and md's raid5 does not expect them with REQ_NOWAIT; what else there is is as rare.
+ * Decide which operations a shared worker may submit.  Some drivers set the queue's NOWAIT feature
+ * and wait in spite of it: md waits for a stripe, or for tags of its members, to which it submits
+ * without REQ_NOWAIT; nbd waits for its socket and mmc for the previous request, both in
+ * queue_rq().  Bio-based drivers such as dm send a flush of their own to each device below, without
+ * REQ_NOWAIT.  Writeback throttling makes discards wait, and md's raid5 warns about a discard with
+ * REQ_NOWAIT; secure erase and write zeroes are rare.
  */
 static void rnbd_srv_dispatch_plan(struct rnbd_srv_dispatch *dispatch, struct block_device *bdev)
 {
@@ -122,8 +122,8 @@ struct rnbd_srv_dispatch *rnbd_srv_dispatch_create(struct block_device *bdev,
  * rnbd_srv_dispatch_destroy() - end a dispatcher
  * @dispatch: the dispatcher; no bio of its device is in flight, and none will be
  *
- * Context: process.  Waits until the thread has returned from its last submission, so nobody else may wait for
- * the caller: it holds no lock.
+ * Context: process.  Waits until the thread has returned from its last submission, so nobody else
+ * may wait for the caller: it holds no lock.
  */
 void rnbd_srv_dispatch_destroy(struct rnbd_srv_dispatch *dispatch)
 {

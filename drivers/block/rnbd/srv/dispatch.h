@@ -32,7 +32,8 @@ typedef void rnbd_srv_dispatch_fn(struct bio *bio);
  * struct rnbd_srv_dispatch - thread that submits bios to one block device and may wait for it
  * @submit: I: submits one bio
  * @thread: I: the thread
- * @direct: I: by enum rnbd_io_op, whether REQ_NOWAIT keeps the submission of such a bio from waiting
+ * @direct: I: by enum rnbd_io_op, whether REQ_NOWAIT keeps the submission of such a bio from
+ *	 waiting
  * @nr_rw: reads and writes on their list, and the one that the thread submits; changed under @lock
  * @lock: guards @nr_rw, @lists and @turn; taken with interrupts off
  * @lists: waiting bios, by enum rnbd_srv_wait

@@ -237,7 +237,10 @@ err_put_kobj:
 	return ERR_PTR(ret);
 }
 
-/* Remove an export that has no open device any more.  Returns its dispatcher, which the caller destroys. */
+/*
+ * Remove an export that has no open device any more.  Returns its dispatcher, which the caller
+ * destroys.
+ */
 static struct rnbd_srv_dispatch *rnbd_srv_export_destroy(struct rnbd_srv_export *export)
 {
 	struct rnbd_srv_dispatch *dispatch = export->dispatch;
@@ -345,8 +348,8 @@ err_destroy_export:
  * rnbd_srv_export_detach() - the reverse of rnbd_srv_export_attach()
  * @dev: the open device, still with its block device open; its directory disappears
  *
- * Context: process; takes the export lock and waits for readers of the directory's files, and without the lock
- * for the dispatcher's thread.  The caller must not hold the lock of a session.
+ * Context: process; takes the export lock and waits for readers of the directory's files, and
+ * without the lock for the dispatcher's thread.  The caller must not hold the lock of a session.
  */
 void rnbd_srv_export_detach(struct rnbd_srv_dev *dev)
 {
@@ -361,7 +364,10 @@ void rnbd_srv_export_detach(struct rnbd_srv_dev *dev)
 		if (list_empty(&export->devs))
 			dispatch = rnbd_srv_export_destroy(export);
 	}
-	/* Without the lock, which everybody's OPEN needs: the thread may still be on its way out of the driver. */
+	/*
+	 * Without the lock, which everybody's OPEN needs: the thread may still be on its way out
+	 * of the driver.
+	 */
 	if (dispatch)
 		rnbd_srv_dispatch_destroy(dispatch);
 }

@@ -28,9 +28,9 @@
 #define RNBD_SRV_IO_DELAY_MS	1000
 
 /*
- * Operation and fixed flags of a bio, by enum rnbd_io_op.  REQ_SYNC with REQ_IDLE is how the block layer marks
- * direct I/O: the throttling of writeback lets it pass, which would wait for other writes in spite of REQ_NOWAIT. The
- * writeback of a client is throttled there.
+ * Operation and fixed flags of a bio, by enum rnbd_io_op.  REQ_SYNC with REQ_IDLE is how the
+ * block layer marks direct I/O: the throttling of writeback lets it pass, which would wait for
+ * other writes in spite of REQ_NOWAIT. The writeback of a client is throttled there.
  */
 static const blk_opf_t rnbd_srv_io_opf[RNBD_OP__NR] = {
 	[RNBD_OP_READ]         = REQ_OP_READ,
@@ -49,7 +49,7 @@ static void rnbd_srv_io_submit_bio(struct rnbd_srv_io *io, blk_opf_t nowait)
 	struct bio *bio = &io->bio;
 
 	io->nowait = !!nowait;
-	/* The whole of it, each time: nothing is as it was after the end of a bio, not even the device. */
+	/* Initialise all of it: a bio that has ended keeps neither its range nor its device. */
 	bio_init(bio, io->dev->backend.bdev, &io->vec, 1, io->opf | nowait);
 	bio->bi_iter.bi_sector = io->sector;
 	bio->bi_iter.bi_size = io->bytes;
@@ -92,8 +92,9 @@ static void rnbd_srv_io_start(struct rnbd_srv_io *io)
 }
 
 /*
- * A bio ended with an error.  True: it is submitted again, by the dispatcher.  A device that lost its support of
- * REQ_NOWAIT since we looked, or one below it, says that the operation is not supported.
+ * Requeue a bio that failed only because of REQ_NOWAIT.  BLK_STS_NOTSUPP: the device, or one
+ * below it, has lost its NOWAIT feature since rnbd_srv_io_start() looked.  Returns true if the bio
+ * belongs to the dispatcher now.
  */
 static bool rnbd_srv_io_again(struct rnbd_srv_io *io, blk_status_t status)
 {
@@ -104,7 +105,7 @@ static bool rnbd_srv_io_again(struct rnbd_srv_io *io, blk_status_t status)
 	return true;
 }
 
-/* Only who submits with REQ_NOWAIT knows what to do about BLK_STS_AGAIN; to a client it is an error. */
+/* BLK_STS_AGAIN without REQ_NOWAIT is an error of the driver.  A client must not see EAGAIN. */
 static int rnbd_srv_io_errno(blk_status_t status)
 {
 	return status == BLK_STS_AGAIN ? -EIO : blk_status_to_errno(status);

@@ -3,11 +3,11 @@
  * Sessions: one per client, from the transport's CONNECTED to its DISCONNECTED.
  *
  * Operation: block requests are decoded, checked and submitted where the transport delivers them.
- * SESS_INFO, OPEN and CLOSE wait in a queue of the session and are handled one after the other by a
- * work; that order makes a message that the client sent twice, over two paths, harmless.  What may take long
- * does not happen there: the last part of a CLOSE, see dev.c, and OPEN, for a driver opens as slowly
- * as it likes.  Each OPEN is a work of its own, on another workqueue; those of one name are done one after the
- * other, in the order in which they came.
+ * SESS_INFO, OPEN and CLOSE wait in a queue of the session and are handled one after the other by
+ * a work; that order makes a message that the client sent twice, over two paths, harmless.  What
+ * may take long does not happen there: the last part of a CLOSE, see dev.c, and OPEN, for a
+ * driver opens as slowly as it likes.  Each OPEN is a work of its own, on another workqueue;
+ * those of one name are done one after the other, in the order in which they came.
  *
  * Ownership: the user message is the transport's until the request is answered, but it is copied
  * all the same.  The result area is ours until then, and written once, right before the answer.
@@ -38,8 +38,8 @@
 #define RNBD_SRV_ADMIN_BURST	100
 
 /*
- * OPENs of a session that run at a time: so many disks that hang when they are opened it can have without harm to its
- * others, and with any number of them it holds no more workers.
+ * Limit of concurrent OPENs per session.  A session can have this many disks that hang in open
+ * before its other OPENs wait, and never occupies more workers than this.
  */
 #define RNBD_SRV_MAX_OPENING	8
 

@@ -140,7 +140,8 @@ enum rnbd_srv_io_state {
  * @id: the transport's request, answered when the bio ends; NULL when it has
  * @device_id: the client's handle of @dev
  * @dev: the device, on which this holds a count of io_ref
- * @vec: the data; a chunk is contiguous, so one element describes it; of length 0 for an operation without data
+ * @vec: the data; a chunk is contiguous, so one element describes it; of length 0 for an
+ *	 operation without data
  * @sector: first sector, as all that follows for the next time that the bio is submitted
  * @bytes: bytes affected, 0 of a flush
  * @state: enum rnbd_srv_io_state; atomic steps

@@ -670,7 +670,7 @@ static void rtrs_clt_path_failed(struct rtrs_clt_path *path, int error)
 	rtrs_clt_count(path, RTRS_CLT_RECONNECT_FAILED);
 	path->count_at = jiffies + msecs_to_jiffies(rtrs_backoff_ms(path->failures,
 						    path->sess->reconnect_delay_ms, U32_MAX));
-	rtrs_clt_failure_attempt(path, error);
+	rtrs_clt_failure_attempt(path, error, rtrs_clt_path_reason(error));
 }
 
 static void rtrs_clt_path_attempt(struct rtrs_clt_path *path)
@@ -699,7 +699,7 @@ static void rtrs_clt_path_lost(struct rtrs_clt_path *path)
 		WRITE_ONCE(path->losses, path->losses + 1);
 		if (error) {
 			path->flaps = rtrs_backoff_flaps(path->flaps, rtrs_clt_path_useful_ms(path));
-			rtrs_clt_failure_lost(path, error);
+			rtrs_clt_failure_lost(path, error, rtrs_clt_path_reason(error));
 		} else {
 			rtrs_clt_path_info(path, "disconnected: %s, error %d\n", rtrs_clt_path_reason(error), error);
 		}

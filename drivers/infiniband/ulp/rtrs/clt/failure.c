@@ -97,7 +97,7 @@ void rtrs_clt_failure_begin(struct rtrs_clt_path *path)
 
 /* Count a failure. Return: what to log; for a summary @nr and @secs are set: failures, and since when. */
 static enum rtrs_quiet_verdict rtrs_clt_failure_count(struct rtrs_clt_path *path, u32 kind, int error,
-						      u32 *nr, u32 *secs)
+						      const char *reason, u32 *nr, u32 *secs)
 {
 	struct rtrs_clt_failure *failure = &path->failure;
 	u64 now_ms = rtrs_clt_failure_now_ms();
@@ -105,7 +105,7 @@ static enum rtrs_quiet_verdict rtrs_clt_failure_count(struct rtrs_clt_path *path
 
 	spin_lock_irq(&failure->lock);
 	if (!failure->is_cause) {
-		strscpy(failure->text, rtrs_clt_path_reason(error), sizeof(failure->text));
+		strscpy(failure->text, reason, sizeof(failure->text));
 		failure->is_cause = true;
 		failure->was_given = false;
 	}
@@ -130,16 +130,17 @@ static void rtrs_clt_failure_log_summary(struct rtrs_clt_path *path, u32 nr, u32
  * rtrs_clt_failure_lost() - a connected path is lost
  * @path: the path
  * @error: negative errno
+ * @reason: what it means, for want of a cause that was noted
  *
  * Context: process, path mutex held.
  */
-void rtrs_clt_failure_lost(struct rtrs_clt_path *path, int error)
+void rtrs_clt_failure_lost(struct rtrs_clt_path *path, int error, const char *reason)
 {
 	u32 nr, secs;
 
-	switch (rtrs_clt_failure_count(path, RTRS_CLT_FAILURE_LOST, error, &nr, &secs)) {
+	switch (rtrs_clt_failure_count(path, RTRS_CLT_FAILURE_LOST, error, reason, &nr, &secs)) {
 	case RTRS_QUIET_DETAIL:
-		rtrs_clt_path_info(path, "disconnected: %s, error %d\n", rtrs_clt_path_reason(error), error);
+		rtrs_clt_path_info(path, "disconnected: %s, error %d\n", reason, error);
 		break;
 	case RTRS_QUIET_SUMMARY:
 		rtrs_clt_failure_log_summary(path, nr, secs, error);
@@ -153,14 +154,15 @@ void rtrs_clt_failure_lost(struct rtrs_clt_path *path, int error)
  * rtrs_clt_failure_attempt() - an attempt to connect has failed
  * @path: the path, the attempt counted in @failures
  * @error: negative errno
+ * @reason: what it means, for want of a cause that was noted
  *
  * Context: process, path mutex held.
  */
-void rtrs_clt_failure_attempt(struct rtrs_clt_path *path, int error)
+void rtrs_clt_failure_attempt(struct rtrs_clt_path *path, int error, const char *reason)
 {
 	u32 nr, secs;
 
-	switch (rtrs_clt_failure_count(path, RTRS_CLT_FAILURE_ATTEMPT, error, &nr, &secs)) {
+	switch (rtrs_clt_failure_count(path, RTRS_CLT_FAILURE_ATTEMPT, error, reason, &nr, &secs)) {
 	case RTRS_QUIET_DETAIL:
 		rtrs_clt_path_info(path, "attempt %u failed: error %d\n", path->failures, error);
 		break;

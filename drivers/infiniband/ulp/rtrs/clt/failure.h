@@ -38,8 +38,8 @@ bool rtrs_clt_failure_is_new(struct rtrs_clt_path *path, const char *fmt);
 __printf(2, 3)
 void rtrs_clt_failure_note(struct rtrs_clt_path *path, const char *fmt, ...);
 void rtrs_clt_failure_begin(struct rtrs_clt_path *path);
-void rtrs_clt_failure_lost(struct rtrs_clt_path *path, int error);
-void rtrs_clt_failure_attempt(struct rtrs_clt_path *path, int error);
+void rtrs_clt_failure_lost(struct rtrs_clt_path *path, int error, const char *reason);
+void rtrs_clt_failure_attempt(struct rtrs_clt_path *path, int error, const char *reason);
 bool rtrs_clt_failure_connected(struct rtrs_clt_path *path);
 void rtrs_clt_failure_over(struct rtrs_clt_path *path);
 void rtrs_clt_failure_forget(struct rtrs_clt_path *path);

@@ -2,6 +2,7 @@
 /* The session: permits, its set of paths, and what may be asked of a path. */
 #define pr_fmt(fmt) "rtrs-client: " fmt
 
+#include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/rtrs-nl.h>
@@ -34,7 +35,11 @@ struct rtrs_clt_sess *rtrs_clt_sess_alloc(const char *name, size_t pdu_sz, u32 n
 	}
 	strscpy(sess->name, name, sizeof(sess->name));
 	uuid_gen(&sess->uuid);
-	sess->nr_io_conns = nr_cpu_ids;
+	/*
+	 * One for each CPU that is online, not for those that may be some day: a VM may have a hundred of them.  Those that
+	 * come later share what there is.
+	 */
+	sess->nr_io_conns = cpumask_last(cpu_online_mask) + 1;
 	sess->nr_conns = 1 + sess->nr_io_conns + nr_poll_queues;
 	sess->permit_size = ALIGN(sizeof(struct rtrs_permit) + pdu_sz, sizeof(void *));
 	sess->policy = RTRS_MP_MIN_INFLIGHT;
@@ -227,6 +232,7 @@ int rtrs_clt_query(struct rtrs_clt_sess *sess, struct rtrs_attrs *attr)
 	if (!READ_ONCE(sess->paths_up))
 		return -ECOMM;
 	attr->queue_depth = sess->queue_depth;
+	attr->nr_io_conns = sess->nr_io_conns;
 	attr->max_segments = READ_ONCE(sess->max_segments);
 	attr->max_io_size = min_t(u32, READ_ONCE(sess->max_io_size), attr->max_segments * SZ_4K);
 	attr->identity = READ_ONCE(sess->features) & RTRS_EXT_IDENTITY;
