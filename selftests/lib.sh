@@ -297,6 +297,7 @@ strerror() {
 	ERANGE) echo "Numerical result out of range" ;;
 	ENAMETOOLONG) echo "File name too long" ;;
 	EMSGSIZE) echo "Message too long" ;;
+	EPROTO) echo "Protocol error" ;;
 	EPROTONOSUPPORT) echo "Protocol not supported" ;;
 	EAFNOSUPPORT) echo "Address family not supported by protocol" ;;
 	EADDRNOTAVAIL) echo "Cannot assign requested address" ;;

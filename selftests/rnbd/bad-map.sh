@@ -67,7 +67,7 @@ must sess_paths_are good 2
 must still_works
 good=$(state)
 path=path=$(path_pair 1)
-usage='expected sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms='
+usage='expected sessname=, device_path=, path=, dest_port=, access_mode=, nr_poll_queues=, no_path_timeout=, request_timeout=, hb_interval_ms=, hb_missed_max=, ack_timeout_ms=, retry_count= or connect_timeout_ms='
 
 # Keys.
 bad "unknown key" EINVAL "sessname=new device_path=$free $path color=blue" "color=\"blue\": $usage"

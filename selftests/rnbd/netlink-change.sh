@@ -198,7 +198,7 @@ check "a change is no dump" is_no_dump
 check_here "all options, as by sysfs" same_as_sysfs
 check "unmap" netlink unmap device=str:rnbd0
 check "is gone" nothing_left
-check "map" answered "^5: 2=0 3=test 5=open 14=rnbd0 15=$back 16=rw 17=32768\$" map session=str:test \
+check "map" answered "^5: 2=0 3=test 5=open 14=rnbd0 15=$back 16=rw 17=32768 13=16:0,18:0,\$" map session=str:test \
 	"device-path=str:$back" "address=str:$FAR"
 check "data" fio_verify /dev/rnbd0 --size=1M
 check "add a path" answered '^7: 2=0 3=test 10=min-inflight \(MI: 1\) 4=ip:10.2.0.1@ip:10.2.0.2 5=connected 6=ip:10.2.0.1 7=ip:10.2.0.2 8=rxe_c2 9=1 13=' \

@@ -168,8 +168,8 @@ lists "a path of the client" '^2: 2=0 3=test1 10=min-inflight \(MI: 1\) 4=ip:10.
 lists "and of the server" '^2: 2=1 3=test1 4=ip:10.1.0.1@ip:10.1.0.2 5=connected 6=ip:10.1.0.1 7=ip:10.1.0.2 8=rxe_s1 9=1 13=2:[0-9]*,' \
 	paths side=u32:1 session=str:test1
 check "all paths" nr_lines $((4 * SESSIONS)) '^2:' paths
-lists "a mapped device" "^3: 2=0 3=test1 5=open 14=rnbd0 15=$back 16=ro 17=32768\$" devices side=u32:0
-lists "and an open one" "^3: 2=1 3=test1 5=open 14=$name 15=$back 16=ro 17=32768\$" devices side=u32:1
+lists "a mapped device" "^3: 2=0 3=test1 5=open 14=rnbd0 15=$back 16=ro 17=32768 13=16:0,18:0,\$" devices side=u32:0
+lists "and an open one" "^3: 2=1 3=test1 5=open 14=$name 15=$back 16=ro 17=32768 13=16:0,18:0,\$" devices side=u32:1
 check_here "a dump that something came into says so" interrupted
 must unmap_device "$(cat /tmp/netlink.dev)"
 

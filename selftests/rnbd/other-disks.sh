@@ -135,6 +135,8 @@ must ln -sfn "$raw" /dev/selftest-a
 a=$(map_device test /dev/selftest-a no_path_timeout=-1) || abort "cannot map"
 must all_paths test disconnect
 must wait_for 10 dev_is "$a" closed
+# Else the server still has its disks open, and they need not be opened again.
+must wait_for 10 [ ! -d "$SRV_CLASS/test" ]
 must mv /dev/selftest-a /dev/selftest-away
 must all_paths test reconnect
 must wait_for 20 sess_paths_are test 2

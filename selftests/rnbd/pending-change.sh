@@ -160,6 +160,8 @@ lost_path() {
 	must sysfs_write $CLT_CLASS/near/add_path "$(path_pair 2)"
 	must path_cut 2
 	must wait_for 60 sess_paths_are near 1
+	# While an attempt runs there is nothing to reconnect.
+	must sysfs_write "$(path_dir near 2)/disconnect" 1
 }
 
 too_many() {

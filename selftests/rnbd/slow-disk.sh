@@ -115,9 +115,9 @@ must disk_hangs
 check_here "a disk hangs, another one is read" reads_for $HANG_MS
 check "without error" [ "$errors" -eq 0 ]
 check "nor delay" [ "$worst" -lt $MAX_MS ]
-check "the client names the disk" kmsg_has "${bad#/dev/} (\"/dev/mapper/hang\"): request waits for [0-9]* s, the server's disk has it"
+check "the client names the disk" kmsg_has "${bad#/dev/} \\(\"/dev/mapper/hang\"\\): request waits for [0-9]* s, the server's disk has it"
 check_eq "once" "$(kmsg_since | grep -c 'request waits for')" 1
-check "the server does" kmsg_has '"/dev/mapper/hang" (dm-[0-9]*): request of session test has been with the disk for [0-9]* s'
+check "the server does" kmsg_has '"/dev/mapper/hang" \(dm-[0-9]*\): request of session test has been with the disk for [0-9]* s'
 check_eq "once" "$(kmsg_since | grep -c 'has been with the disk for')" 1
 check "sysfs of the client says for how long" [ "$(slow_secs)" -ge $((HANG_MS / 1000 - 3)) ]
 check "that of the server too" [ "$(srv_slow_secs)" -ge $((HANG_MS / 1000 - 3)) ]
@@ -125,7 +125,7 @@ check_eq "of the healthy disk it does not" "$(cat "$(dev_attr "$good" slow)")" "
 check "no path was lost" no_path_was_lost
 must disk_answers
 check "the disk answers: the client says so" wait_for 10 kmsg_has "no request is overdue any more, after [0-9]* s"
-check "the server too" wait_for 10 kmsg_has '"/dev/mapper/hang" (dm-[0-9]*): the disk answers session test again, after [0-9]* s'
+check "the server too" wait_for 10 kmsg_has '"/dev/mapper/hang" \(dm-[0-9]*\): the disk answers session test again, after [0-9]* s'
 check_eq "sysfs says so" "$(slow_secs)" 0
 must ios_grow test 1 10
 load_end

@@ -117,7 +117,7 @@ sess=alpha@storage
 
 tool "check client" 0 'MTU to 10.2.0.2: packets of 4200 bytes arrive' check client storage
 tool "check server" 0 "dev_search_path: $EXPORTS, names in it: 3" check server
-tool "map --dry-run" 0 "echo 'sessname=$sess device_path=disk path=ip:10.1.0.1@ip:10.1.0.2 path=ip:10.2.0.1@ip:10.2.0.2' > $CLT_CTL/map_device" \
+tool "map --dry-run" 0 "echo 'sessname=$sess device_path=disk path=ip:10.1.0.1@ip:10.1.0.2 path=ip:10.2.0.1@ip:10.2.0.2 no_path_timeout=600' > $CLT_CTL/map_device" \
 	map -n storage:disk
 check "has mapped nothing" nr_listed_is 0
 tool "map" 0 '^/dev/rnbd0$' map storage:disk

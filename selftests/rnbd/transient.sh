@@ -40,8 +40,14 @@ writer_start() {
 
 # writer_stop: it has seen no error
 writer_stop() {
+	local pid=$writer_pid
 	rm -f /tmp/transient.writes
-	wait $writer_pid
+	writer_pid=''
+	[ -z "$pid" ] || wait "$pid"
+}
+
+unmounted() {
+	! mountpoint -q /tmp/mnt || umount /tmp/mnt
 }
 
 writable() {
@@ -97,7 +103,7 @@ must wait_for 20 sess_paths_are test 2
 must mkfs.ext4 -q "$near"
 mkdir -p /tmp/mnt
 must mount -t ext4 "$near" /tmp/mnt
-defer "umount /tmp/mnt 2>/dev/null"
+defer unmounted
 defer "rm -f /tmp/data /tmp/back"
 before=$(losses)
 writer_start

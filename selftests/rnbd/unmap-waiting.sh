@@ -115,10 +115,10 @@ check "within a second" below 1000
 server_lives
 
 map_test
-must mkfs.ext4 -q -F "$dev"
+must mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 "$dev"
 must mount -t ext4 "$dev" $MNT
-server_dies
 must dd if=/dev/zero of=$MNT/file bs=1M count=8 status=none
+server_dies
 start sync -f $MNT/file
 check "a dirty ext4: sync waits" waits
 unmap_ends

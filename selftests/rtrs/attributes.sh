@@ -166,7 +166,7 @@ check_errno "add_path: not our address" EADDRNOTAVAIL $SESS/add_path ip:10.77.0.
 check "add_path: nothing is left of these" only $SESS/paths "$(path_pair 1)" "$(path_pair 2)"
 
 # A path of the client.
-check "path: entries" only "$clt" cur_latency disconnect dst_addr hca_name hca_port reconnect \
+check "path: entries" only "$clt" cur_latency disconnect dst_addr hca_name hca_port last_failure reconnect \
 	remove_path src_addr state stats
 check "path: modes of what is read" modes "$clt" 444 cur_latency dst_addr hca_name hca_port src_addr state
 check "path: modes of what is written" modes "$clt" 644 disconnect reconnect remove_path

@@ -145,6 +145,8 @@ rounds() {
 	local n=0
 	while [ $n -lt "$ROUNDS" ]; do
 		wait_for 20 sess_paths_are test 2 || return 1
+		# A path that is lost before it was useful is not connected again as soon.
+		sleep 6
 		"$1" || {
 			echo "round $n"
 			return 1

@@ -54,7 +54,7 @@ bad_key() {
 	psrv_info_rsp j
 }
 
-ktap_plan 14
+ktap_plan 15
 psrv_setup
 psrv_mode=N
 
@@ -74,7 +74,7 @@ kmsg_mark
 check_here "a byte too short: refused" fails EPROTO eval "told $EXT && probe 4095"
 check_here "which is said" kmsg_has 'malformed probe, 4095 bytes'
 gone
-check_here "a byte too long: refused" fails ECONNRESET/EMSGSIZE eval "told $EXT && probe 4097"
+check_here "a byte too long: refused" fails EPROTO eval "told $EXT && probe 4097"
 gone
 check_here "an immediate instead: refused" fails EPROTO eval "told $EXT && peer post j0 write-imm imm=0x80000000"
 gone

@@ -56,7 +56,10 @@
 
 #define RNBD_CLT_QUEUE_RETRY_MS	3
 
-/* One in this many slots is for control messages, and for disks that are mapped while another one hangs. */
+/*
+ * One in this many slots, if there are as many, is for control messages, and for disks that are mapped while another one
+ * hangs.
+ */
 #define RNBD_CLT_QUEUE_RESERVE_PART	8U
 
 /*
@@ -524,7 +527,7 @@ static void rnbd_clt_queue_map(struct blk_mq_tag_set *set)
 	struct blk_mq_queue_map *map = &set->map[HCTX_TYPE_DEFAULT];
 	unsigned int cpu;
 
-	map->nr_queues = min(set->nr_hw_queues, sess->attrs.nr_io_conns);
+	map->nr_queues = min(set->nr_hw_queues, dev->sess->attrs.nr_io_conns);
 	map->queue_offset = 0;
 	for_each_possible_cpu(cpu)
 		map->mq_map[cpu] = cpu % map->nr_queues;
@@ -587,7 +590,7 @@ static unsigned int rnbd_clt_queue_depth(const struct rnbd_clt_sess *sess)
 {
 	unsigned int depth = min_t(u32, sess->attrs.queue_depth, BLK_MQ_MAX_DEPTH);
 
-	return max(depth - DIV_ROUND_UP(depth, RNBD_CLT_QUEUE_RESERVE_PART), 1U);
+	return depth - depth / RNBD_CLT_QUEUE_RESERVE_PART;
 }
 
 /**

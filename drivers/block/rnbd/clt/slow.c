@@ -86,7 +86,7 @@ static void rnbd_clt_slow_work(struct work_struct *work)
 	struct rnbd_clt_dev *dev = container_of(slow, struct rnbd_clt_dev, slow);
 	struct rnbd_clt_slow_scan scan = { .dev = dev };
 
-	blk_mq_tagset_busy_iter(&dev->sess->tag_set, rnbd_clt_slow_look, &scan);
+	blk_mq_tagset_busy_iter(&dev->tag_set, rnbd_clt_slow_look, &scan);
 	if (scan.nr) {
 		WRITE_ONCE(slow->since, scan.since | 1);
 		/* Of one that is on no path, or is being asked for, there is nothing to be told yet. */

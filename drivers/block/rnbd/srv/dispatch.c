@@ -53,13 +53,14 @@ static struct bio *rnbd_srv_dispatch_pop(struct rnbd_srv_dispatch *dispatch,
 	struct bio *bio = NULL;
 	unsigned int i;
 
-	guard(spinlock_irq)(&dispatch->lock);
+	spin_lock_irq(&dispatch->lock);
 	for (i = 0; i < RNBD_SRV_WAIT__NR && !bio; i++) {
 		*list = (dispatch->turn + i) % RNBD_SRV_WAIT__NR;
 		bio = bio_list_pop(&dispatch->lists[*list]);
 	}
 	if (bio)
 		dispatch->turn = *list + 1;
+	spin_unlock_irq(&dispatch->lock);
 	return bio;
 }
 
@@ -78,8 +79,9 @@ static int rnbd_srv_dispatch_thread(void *arg)
 			return 0;
 		dispatch->submit(bio);
 		if (list == RNBD_SRV_WAIT_RW) {
-			guard(spinlock_irq)(&dispatch->lock);
+			spin_lock_irq(&dispatch->lock);
 			WRITE_ONCE(dispatch->nr_rw, dispatch->nr_rw - 1);
+			spin_unlock_irq(&dispatch->lock);
 		}
 		cond_resched();
 	}
@@ -142,10 +144,13 @@ void rnbd_srv_dispatch_destroy(struct rnbd_srv_dispatch *dispatch)
 void rnbd_srv_dispatch_add(struct rnbd_srv_dispatch *dispatch, enum rnbd_srv_wait list,
 			   struct bio *bio)
 {
-	guard(spinlock_irqsave)(&dispatch->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&dispatch->lock, flags);
 	bio_list_add(&dispatch->lists[list], bio);
 	if (list == RNBD_SRV_WAIT_RW)
 		WRITE_ONCE(dispatch->nr_rw, dispatch->nr_rw + 1);
 	/* With the lock: the bio keeps the dispatcher until the thread can take it off the list. */
 	wake_up(&dispatch->wait);
+	spin_unlock_irqrestore(&dispatch->lock, flags);
 }

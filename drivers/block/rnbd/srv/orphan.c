@@ -81,9 +81,10 @@ static bool rnbd_srv_orphan_conflicts(const struct rnbd_srv_io *io)
 bool rnbd_srv_orphaned(struct rtrs_srv_op *id)
 {
 	struct rnbd_srv_io *io = id->pdu;
+	unsigned long flags;
 	bool waited;
 
-	guard(spinlock_irqsave)(&rnbd_srv_orphans.lock);
+	spin_lock_irqsave(&rnbd_srv_orphans.lock, flags);
 	waited = io->state == RNBD_SRV_IO_WAITING;
 	if (waited) {
 		list_del(&io->entry);
@@ -94,6 +95,7 @@ bool rnbd_srv_orphaned(struct rtrs_srv_op *id)
 		list_add_tail(&io->entry, &rnbd_srv_orphans.list);
 		WRITE_ONCE(*io->dev->nr_orphans, *io->dev->nr_orphans + 1);
 	}
+	spin_unlock_irqrestore(&rnbd_srv_orphans.lock, flags);
 	return waited;
 }
 
@@ -106,14 +108,16 @@ bool rnbd_srv_orphaned(struct rtrs_srv_op *id)
  */
 bool rnbd_srv_orphan_wait(struct rnbd_srv_io *io)
 {
+	unsigned long flags;
 	bool wait;
 
-	guard(spinlock_irqsave)(&rnbd_srv_orphans.lock);
+	spin_lock_irqsave(&rnbd_srv_orphans.lock, flags);
 	wait = rnbd_srv_orphan_conflicts(io);
 	if (wait) {
 		io->state = RNBD_SRV_IO_WAITING;
 		list_add_tail(&io->entry, &rnbd_srv_orphans.waiting);
 	}
+	spin_unlock_irqrestore(&rnbd_srv_orphans.lock, flags);
 	return wait;
 }
 
@@ -126,8 +130,9 @@ bool rnbd_srv_orphan_wait(struct rnbd_srv_io *io)
 void rnbd_srv_orphan_end(struct rnbd_srv_io *io)
 {
 	struct rnbd_srv_io *next, *tmp;
+	unsigned long flags;
 
-	guard(spinlock_irqsave)(&rnbd_srv_orphans.lock);
+	spin_lock_irqsave(&rnbd_srv_orphans.lock, flags);
 	list_del(&io->entry);
 	WRITE_ONCE(*io->dev->nr_orphans, *io->dev->nr_orphans - 1);
 	list_for_each_entry_safe(next, tmp, &rnbd_srv_orphans.waiting, entry) {
@@ -138,4 +143,5 @@ void rnbd_srv_orphan_end(struct rnbd_srv_io *io)
 		/* From here on its end, and the loss of its path, are as of any other. */
 		rnbd_srv_orphans.start(next);
 	}
+	spin_unlock_irqrestore(&rnbd_srv_orphans.lock, flags);
 }

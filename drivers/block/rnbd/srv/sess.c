@@ -381,16 +381,17 @@ static void rnbd_srv_sess_start_opens(struct rnbd_srv_sess *sess)
 {
 	struct rnbd_srv_msg *msg;
 
-	guard(spinlock)(&sess->queue_lock);
+	spin_lock(&sess->queue_lock);
 	list_for_each_entry(msg, &sess->opens, entry) {
 		if (sess->nr_opening == RNBD_SRV_MAX_OPENING)
-			return;
+			break;
 		if (msg->started || !rnbd_srv_sess_open_is_next(sess, msg))
 			continue;
 		msg->started = true;
 		sess->nr_opening++;
 		queue_work(rnbd_srv_sessions.open_wq, &msg->work);
 	}
+	spin_unlock(&sess->queue_lock);
 }
 
 static void rnbd_srv_sess_open_work(struct work_struct *work)

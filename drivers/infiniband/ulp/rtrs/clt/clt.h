@@ -33,6 +33,7 @@
 #include "bounce.h"
 #include "failure.h"
 #include "latency.h"
+#include "load.h"
 #include "recovery.h"
 #include "slots.h"
 
@@ -165,18 +166,6 @@ struct rtrs_clt_rsp {
 };
 
 /**
- * struct rtrs_clt_load - what policy service-time knows of a connection; nobody else writes it
- * @inflight: A. requests whose time is taken
- * @service_ns: A. see rtrs_mp_service_add(); two answers at once may count as one
- * @answered_at: A. jiffies of the last answer
- */
-struct rtrs_clt_load {
-	atomic_t inflight;
-	u64 service_ns;
-	unsigned long answered_at;
-};
-
-/**
  * struct rtrs_clt_conn - connection of a client path
  * @conn: CM id and queue pair
  * @path: I. the path
@@ -244,18 +233,6 @@ struct rtrs_clt_link {
 	struct rtrs_clt_mrs shared_mrs;
 	u16 nr_conns;
 	struct rtrs_clt_conn conns[];
-};
-
-/**
- * struct rtrs_clt_shortage - requests that a path could not send for want of memory or mappings (done.c)
- * @since: A. jiffies of the first failure of those that came without a second between them
- * @last: A. jiffies of the last one
- * @tell_at: A. jiffies from which they are reported again
- */
-struct rtrs_clt_shortage {
-	unsigned long since;
-	unsigned long last;
-	unsigned long tell_at;
 };
 
 /**

@@ -615,16 +615,16 @@ bool rtrs_clt_path_has_carrier(const struct rtrs_clt_path *path)
 
 /*
  * Who does not answer is asked again soon; who refuses is given time, and so is a path that connects and is not useful.
- * Without a carrier only routing could
- * have found another way, and a message to a dead link can break rdma_rxe's queue pair for all connections:
- * no attempt for some seconds, unless the carrier is back.
+ * Without a carrier only routing could have found another way, and a message to a dead link can break rdma_rxe's queue
+ * pair for all connections: no attempt for some seconds, unless the carrier is back.
  */
 static u32 rtrs_clt_path_delay_ms(const struct rtrs_clt_path *path)
 {
-	u32 failures = max(path->unanswered ? 0 : path->failures, path->flaps);
+	u32 flaps = rtrs_backoff_flap_failures(path->flaps);
+	u32 failures = max(path->unanswered ? 0 : path->failures, flaps);
 
 	if (!rtrs_clt_path_has_carrier(path))
-		failures = max3(path->failures, path->flaps, RTRS_CLT_NO_CARRIER_FAILURES);
+		failures = max3(path->failures, flaps, RTRS_CLT_NO_CARRIER_FAILURES);
 	return rtrs_backoff_ms(failures, path->sess->reconnect_delay_ms, get_random_u32());
 }
 

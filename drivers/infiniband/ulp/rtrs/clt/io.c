@@ -274,9 +274,7 @@ static __always_inline int rtrs_clt_send(struct rtrs_clt_sess *sess, const struc
 static void rtrs_clt_req_count_failed(struct rtrs_clt_req *req, int error)
 {
 	enum rtrs_clt_io_error cause = RTRS_CLT_IO_ERROR_NO_PATH;
-	void (*conf_fn)(void *priv, int errno) = req->conf_fn;
 	struct rtrs_clt_path *path = req->path;
-	void *priv = req->priv;
 
 	if (error == -ETIMEDOUT)
 		cause = RTRS_CLT_IO_ERROR_TIMEOUT;

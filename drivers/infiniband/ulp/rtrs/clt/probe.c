@@ -86,7 +86,10 @@ static void rtrs_clt_probe_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rtrs_clt_probe *probe = container_of(wc->wr_cqe, struct rtrs_clt_probe, recv_cqe);
 
 	if (wc->status != IB_WC_SUCCESS) {
-		rtrs_clt_path_error(probe->path, -ECONNRESET);
+		/* Too long for its receive, most likely: that is not for the network. */
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			rtrs_clt_path_fail(probe->path, "receiving the probe failed: %s\n", ib_wc_status_msg(wc->status));
+		rtrs_clt_path_error(probe->path, wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNRESET : -EPROTO);
 		return;
 	}
 	probe->received_len = wc->opcode == IB_WC_RECV ? wc->byte_len : 0;

@@ -13,7 +13,7 @@
  *
  * A path that connects and is lost again at once, because the network carries small messages and drops large ones for
  * example, would never have a failed attempt.  So a loss counts like a failed attempt, unless the path was useful
- * before: for RTRS_USEFUL_MS it answered what it was asked.
+ * before: for RTRS_USEFUL_MS it answered what it was asked.  The first RTRS_FLAPS_FREE in a row do not count.
  */
 #include "backoff.h"
 
@@ -54,9 +54,22 @@ u32 rtrs_backoff_flaps(u32 flaps, u32 useful_ms)
 EXPORT_SYMBOL_GPL(rtrs_backoff_flaps);
 
 /**
+ * rtrs_backoff_flap_failures() - failed attempts that losses of a path that was not useful count for
+ * @flaps: how many losses there are in a row
+ *
+ * Context: any.
+ * Return: the number.
+ */
+u32 rtrs_backoff_flap_failures(u32 flaps)
+{
+	return flaps > RTRS_FLAPS_FREE ? flaps - RTRS_FLAPS_FREE : 0;
+}
+EXPORT_SYMBOL_GPL(rtrs_backoff_flap_failures);
+
+/**
  * rtrs_backoff_ms() - delay before the next attempt
- * @failures: failed attempts in a row so far, or losses counted by rtrs_backoff_flaps(), whichever are more; 0 when a
- *	useful path was just lost
+ * @failures: failed attempts in a row so far, or rtrs_backoff_flap_failures(), whichever are more; 0 when a useful
+ *	path was just lost
  * @max_ms: longest delay; 0 means no delay at all
  * @random: a random word, all bits of it
  *

@@ -142,6 +142,10 @@ static void rtrs_backoff_flaps__table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(7, 0xffffffff), 0);
 	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0xfffffffe, 0), 0xffffffff);
 	KUNIT_EXPECT_EQ(test, rtrs_backoff_flaps(0xffffffff, 0), 0xffffffff);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flap_failures(0), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flap_failures(RTRS_FLAPS_FREE), 0);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flap_failures(RTRS_FLAPS_FREE + 1), 1);
+	KUNIT_EXPECT_EQ(test, rtrs_backoff_flap_failures(0xffffffff), 0xffffffff - RTRS_FLAPS_FREE);
 }
 
 /* A path that breaks 100 ms after each connect: so many attempts there are in the first minute, and in any later one. */
@@ -150,15 +154,15 @@ static void rtrs_backoff_flaps__attempts(struct kunit *test)
 	u32 flaps = 0, nr = 0, later = 0;
 	u64 now_ms = 0;
 
-	for (; now_ms < 600000; now_ms += 100 + rtrs_backoff_ms(flaps, 30000, 0)) {
+	for (; now_ms < 600000; now_ms += 100 + rtrs_backoff_ms(rtrs_backoff_flap_failures(flaps), 30000, 0)) {
 		if (now_ms < 60000)
 			nr++;
 		else if (now_ms >= 540000)
 			later++;
 		flaps = rtrs_backoff_flaps(flaps, 100);
 	}
-	KUNIT_EXPECT_EQ(test, nr, 12U);
-	KUNIT_EXPECT_EQ(test, later, 3U);
+	KUNIT_EXPECT_EQ(test, nr, 20U);
+	KUNIT_EXPECT_EQ(test, later, 4U);
 }
 
 static struct kunit_case rtrs_backoff_cases[] = {
