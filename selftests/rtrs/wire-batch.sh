@@ -14,7 +14,7 @@
 
 slow_ms=1000
 
-# slow_disk: into $slow; it takes one request at a time, for so long; who submits a second one sleeps meanwhile
+# slow_disk: into $slow; it takes one request at a time, for so long
 slow_disk() {
 	slow=$(backing_null 16 irqmode=2 completion_nsec=$((slow_ms * 1000000)) hw_queue_depth=1 \
 		submit_queues=1) || return 1
@@ -44,14 +44,14 @@ write_to() {
 	clt_write a1 "$2" "$(rnbd_io "$1" "$2" 0x101 512)" "$(bytes 512 "a$2")"
 }
 
-# while_busy <features> <command>...: a session whose server's handler sleeps, until the first of two writes is
-# on the slow disk; what the command sends has all arrived by then. A host may be too slow for that: then the disk
-# has to be slower.
+# while_busy <features> <command>...: a session whose server's handler sleeps (a fault point), before the first of two
+# writes is on the slow disk; what the command sends has all arrived by then. A host may be too slow for that: then the
+# disk has to be slower.
 while_busy() {
 	local features="$1"
 	shift
 	start "$features"
-	until write_to "$slow_id" 1 && write_to "$slow_id" 2 && "$@" && all_sent a1 &&
+	until fault_arm rnbd-server/fault/bio_delayed && write_to "$slow_id" 1 && write_to "$slow_id" 2 && "$@" && all_sent a1 &&
 		is "$(peer wait a1 1)" timeout; do
 		slow_ms=$((slow_ms * 2))
 		[ $slow_ms -le 32000 ] || return 1
@@ -137,6 +137,7 @@ big_write() {
 }
 
 ktap_plan 14
+must debugfs_up
 topo_up 1
 topo_is_ours
 peer_load

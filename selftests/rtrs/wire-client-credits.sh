@@ -324,7 +324,7 @@ refused_late() {
 # off: a server that says that it has taken it up
 off() {
 	# shellcheck disable=SC2086 # several fields
-	psrv_map w wire $RSP && is "$(hex_at "$conn_req" 46 10)" "3f00$(bytes 8)" && is "$info_req" "$(info_req wire)" &&
+	psrv_map w wire $RSP && is "$(hex_at "$conn_req" 46 10)" "bf03$(bytes 8)" && is "$info_req" "$(info_req wire)" &&
 		open_slots_are 128
 }
 
