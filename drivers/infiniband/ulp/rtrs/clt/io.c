@@ -665,7 +665,7 @@ static bool rtrs_clt_other_connected(const struct rtrs_clt_paths *paths, const s
  *
  * Pages of a request can be had back only from a path that is torn down.  So the path is given up, other requests go to
  * another one, and this one completes with -ECONNABORTED, at the latest when the path is torn down; it is not sent
- * again.  The server may still have it, and lets no other request of its slot run before it is done: keep the permit,
+ * again.  The server may still have it, and some let no other request of its slot run before it is done: keep the permit,
  * if @permit->aborted is @priv in the callback, until the server has none of the ULP's requests any more.
  *
  * If the request is about to be sent, or to move to another path, nothing may happen: call again, after a while, until

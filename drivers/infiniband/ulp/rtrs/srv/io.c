@@ -304,7 +304,7 @@ static int rtrs_srv_io_get_list(struct rtrs_srv_conn *conn, u32 slot, u32 off, s
 
 	if (slot >= path->geo->queue_depth || off >= path->geo->chunk_size)
 		return -EPROTO;
-	/* PAIRS: rtrs_srv_chunks_shrink(): no request of this path need use the slot. */
+	/* PAIRS: rtrs_srv_chunks_free(): no request of this path need use the slot. */
 	rcu_read_lock();
 	len = rtrs_srv_io_copy_list(conn, &path->reqs[slot], off);
 	rcu_read_unlock();
