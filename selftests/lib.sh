@@ -684,16 +684,40 @@ host_rxe_renew() {
 # host_netem <n> [<netem parameters>]: for what comes in over a network; none: as it was. What is lost on
 # its way out rdma_rxe would be told of.
 host_netem() {
-	local dev=eth$(($1 - 1)) ifb=in$1
+	local net="$1"
 	shift
-	tc qdisc del dev "$dev" ingress 2>/dev/null
-	ip link del "$ifb" 2>/dev/null
+	host_ingress_del "$net"
 	[ $# -gt 0 ] || return 0
-	ip link add "$ifb" type ifb && ip link set "$ifb" up &&
-	tc qdisc add dev "$ifb" root netem limit 10000 "$@" &&
+	host_ingress_add "$net" && tc qdisc add dev "in$net" root netem limit 10000 "$@"
+}
+
+# host_large_lost <n>: packets of 4 KiB and more that come in over a network are lost; host_netem <n> mends it. Byte 2 of
+# an IPv4 packet begins its length, byte 22 is the UDP port.
+host_large_lost() {
+	host_ingress_del "$1"
+	host_ingress_add "$1" && large_lost "in$1"
+}
+
+# large_lost <interface>: what leaves through it
+large_lost() {
+	tc qdisc add dev "$1" root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+	tc qdisc add dev "$1" parent 1:2 handle 20: netem loss 100% limit 100000 &&
+	tc filter add dev "$1" parent 1: protocol ip u32 match u16 4791 0xffff at 22 \
+		match u16 0x1000 0xf000 at 2 flowid 1:2
+}
+
+# host_ingress_add <n>: all that comes in over a network leaves through interface in<n> before
+host_ingress_add() {
+	local dev=eth$(($1 - 1))
+	ip link add "in$1" type ifb && ip link set "in$1" up &&
 	tc qdisc add dev "$dev" ingress &&
 	tc filter add dev "$dev" parent ffff: protocol all u32 match u32 0 0 \
-		action mirred egress redirect dev "$ifb"
+		action mirred egress redirect dev "in$1"
+}
+
+host_ingress_del() {
+	tc qdisc del dev "eth$(($1 - 1))" ingress 2>/dev/null
+	ip link del "in$1" 2>/dev/null
 }
 
 # ---------------------------------------------------------------- modules

@@ -12,14 +12,9 @@
 
 RETURN_S=45
 
-# big_lost <n> c|s: packets of 4 KiB that go to the client (or server) of network n. Byte 2 of an IPv4 packet begins its
-# length, byte 22 is the UDP port.
+# big_lost <n> c|s: large packets that go to the client (or server) of network n
 big_lost() {
-	local dev="$2p$1"
-	tc qdisc add dev "$dev" root handle 1: prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
-	tc qdisc add dev "$dev" parent 1:2 handle 20: netem loss 100% limit 100000 &&
-	tc filter add dev "$dev" parent 1: protocol ip u32 match u16 4791 0xffff at 22 \
-		match u16 0x1000 0xf000 at 2 flowid 1:2
+	large_lost "$2p$1"
 }
 
 big_healed() {

@@ -341,11 +341,11 @@ class Vm:
     def _pinned(self):
         """What keeps this VM on one processor of the host, if it has to be there.
 
-        QEMU before 8.1 leaves out the memory barriers of a guest with one CPU. While that runs beside
+        QEMU before 8.1 leaves out the memory barriers of a guest with one CPU, or whose CPUs take turns. While that runs beside
         the thread of its devices, each can miss what the other has just said, and an adapter sends
         nothing any more. On one processor both see all that the other has done.
         """
-        if self.accel != "tcg" or self.smp > 1 or not self.nets:
+        if self.accel != "tcg" or (self.smp > 1 and not self.turns) or not self.nets:
             return []
         cpus = sorted(os.sched_getaffinity(0))
         return ["taskset", "-c", str(cpus[self.rig.vms.index(self) % len(cpus)])]

@@ -4,8 +4,10 @@
 
 A client has three raw disks, under fio which verifies what it reads, and one with ext4 and files whose
 names are their checksums. Meanwhile networks are cut, lose their carrier, lose, double, reorder and
-corrupt packets; paths are disconnected, removed and added; the server's modules are reloaded, server
-and client lose power. All outages are shorter than no_path_timeout, so no I/O may fail.
+corrupt packets, or only large ones; a host's MTU changes; paths are disconnected, removed and added; a
+disk of the server hangs, for longer than io_timeout too, or is slow; a CPU goes offline; the server's
+modules are reloaded, server and client lose power. All outages are shorter than no_path_timeout, so no
+I/O may fail, and a disk that hangs stops no other one.
 
     soak.py [<minutes> [<seed>]]
 
@@ -33,13 +35,28 @@ BACK_S = 90             # all paths, after the last thing that went wrong
 ROUND_S = 20            # of fio
 SESSION = "soak"
 
-# Parts of the server's disk, past its page cache: what it has answered outlives it. /dev is new each boot.
+NEIGHBOUR_S = 5         # a healthy disk completes I/O in less, whatever another one does
+OFFLINE_S = 10          # a CPU goes offline in less, whatever I/O waits for
+CPU = "/sys/devices/system/cpu/cpu1/online"
+
+# Parts of the server's disk, past its page cache: what it has answered outlives it. /dev is new each boot. The
+# identity of a disk, its UUID, stays.
 EXPORT = """
-modprobe loop
+export DM_DISABLE_UDEV=1
+modprobe -a loop dm_mod dm_delay
 for number in 0 1 2 3; do
 	node=$(losetup --find --show --direct-io=on --offset $((number * {mb} << 20)) --sizelimit {mb}M /dev/vda) &&
-	ln -sfn $node /dev/soak$number || exit 1
+	dmsetup create soak$number --uuid RTRS-soak$number --table "0 $(blockdev --getsz $node) linear $node 0" &&
+	ln -sfn /dev/mapper/soak$number /dev/soak$number || exit 1
 done
+"""
+
+# Replace what a disk is made of: "linear", or "delay" and milliseconds behind.
+RELOAD = """
+export DM_DISABLE_UDEV=1
+set -- $(dmsetup table {disk})
+dmsetup suspend --nolockfs {disk} && dmsetup load {disk} --table "0 $2 {target} $4 0 {more}"
+dmsetup resume {disk}
 """
 
 # A file appears under the name that its contents have, and is on the disk by then.
@@ -120,6 +137,23 @@ class Loads:
         if result.code:
             self.faults.append(f"{export}: fio ended with {result.code}: {result.out[-500:]}")
 
+    def completed(self, exports):
+        """Reads and writes that ended on each of these disks."""
+        stats = self.client.sh("cat " + " ".join(f"/sys/block/{self.nodes[export].removeprefix('/dev/')}/stat"
+                                                 for export in exports))
+        return [int(line.split()[0]) + int(line.split()[4]) for line in stats.splitlines()]
+
+    def goes_on(self, exports, seconds, what):
+        """Each of these disks completes I/O in so many seconds, or that is a fault."""
+        before = self.completed(exports)
+
+        def moved():
+            self.tend()
+            return all(now > then for now, then in zip(self.completed(exports), before))
+
+        if not hosts.wait(moved, seconds):
+            self.faults.append(f"{what}: {exports} had completed {before} and then {self.completed(exports)}")
+
     def count_files(self):
         """Those written since start(), which may be none yet."""
         self.files += int(self.client.sh("wc -l </tmp/files.written"))
@@ -157,7 +191,8 @@ class Trouble:
     def kinds(self):
         """Name and how often."""
         return {"cut": 6, "carrier": 4, "both_cut": 2, "netem": 6, "disconnect": 4, "server_disconnect": 3,
-                "replace_path": 3, "reload_server": 2, "kill_server": 1, "kill_client": 1}
+                "replace_path": 3, "reload_server": 2, "kill_server": 1, "kill_client": 1,
+                "hang_disk": 6, "slow_disk": 3, "change_mtu": 3, "lose_large": 3, "offline_cpu": 3}
 
     def pause(self, least, most):
         end = vmlib.clock() + self.dice.uniform(least, most)
@@ -199,6 +234,57 @@ class Trouble:
         host.sh(f"host_netem {network} {what}")
         self.pause(3, 10)
         host.sh(f"host_netem {network}")
+
+    def lose_large(self):
+        """Packets of 4 KiB and more that come in."""
+        network, host = self.network(), self.dice.choice([self.client, self.server])
+        host.sh(f"host_large_lost {network}")
+        self.pause(3, 20)
+        host.sh(f"host_netem {network}")
+
+    def change_mtu(self):
+        network, host = self.network(), self.dice.choice([self.client, self.server])
+        host.sh(f"ip link set eth{network - 1} mtu 1500")
+        self.pause(3, 10)
+        host.sh(f"ip link set eth{network - 1} mtu 9000")
+
+    def hang_disk(self):
+        """One disk completes nothing, and in the meantime paths break too. The others go on."""
+        disk = self.dice.choice(EXPORTS)
+        others = [export for export in EXPORTS[:-1] if export != disk]
+        end = vmlib.clock() + self.dice.uniform(1, 45)
+        self.server.sh(f"export DM_DISABLE_UDEV=1; dmsetup suspend --noflush --nolockfs {disk}")
+        self.loads.goes_on(others, NEIGHBOUR_S, f"while {disk} hangs")
+        if self.dice.random() < 0.6:
+            getattr(self, self.dice.choice(["cut", "carrier", "netem", "disconnect", "server_disconnect",
+                                            "replace_path"]))()
+        self.pause(0, max(0, end - vmlib.clock()))
+        self.server.sh(f"export DM_DISABLE_UDEV=1; dmsetup resume {disk}")
+
+    def slow_disk(self):
+        disk = self.dice.choice(EXPORTS)
+        self.server.sh(RELOAD.format(disk=disk, target="delay", more=self.dice.randrange(100, 2000)))
+        self.pause(3, 10)
+        self.server.sh(RELOAD.format(disk=disk, target="linear", more=""))
+
+    def offline_cpu(self):
+        """A CPU whose I/O waits for a path, at times, and which comes back with or without one."""
+        host, alone = self.dice.choice([self.client, self.server]), self.dice.random() < 0.5
+        for net in [] if alone else self.bed.nets:
+            net.cut()
+        self.pause(0.1, 3)
+        start = vmlib.clock()
+        host.sh(f"sysfs_write {CPU} 0")
+        took = vmlib.clock() - start
+        if took > OFFLINE_S * hosts.slowness:
+            self.loads.faults.append(f"a CPU of {host.name} was offline after {took:.1f} s")
+        self.pause(0, 3)
+        if self.dice.random() < 0.5:
+            host.sh(f"sysfs_write {CPU} 1")
+        for net in [] if alone else self.bed.nets:
+            net.heal()
+        self.pause(0, 3)
+        host.sh(f"sysfs_write {CPU} 1")
 
     def disconnect(self):
         network = self.network()
@@ -258,7 +344,8 @@ def serve(server):
 def body(ktap, rig):
     dice = random.Random(SEED)
     ktap.note(f"{MINUTES:g} minutes, seed {SEED}")
-    bed = hosts.Bed(rig, mem="768M", disk_mb=DISK_MB * len(EXPORTS), serve=False)
+    bed = hosts.Bed(rig, mem="768M", disk_mb=DISK_MB * len(EXPORTS), serve=False,
+                    smp=2, turns=True)
     serve(bed.server)
     loads = Loads(bed, ktap)
     loads.map()
