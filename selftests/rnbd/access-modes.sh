@@ -5,7 +5,7 @@
 # among all clients of a server, whatever names they call the device by. Readers
 # cannot write.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # message that names key and value, leaves nothing half-made, and does not touch
 # what was mapped before.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

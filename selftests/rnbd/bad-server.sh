@@ -5,7 +5,7 @@
 # message, nothing left behind, and what was mapped before works. Of several
 # paths the one that fails does not take the others with it.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # the size and the block sizes of the server's, its data are where they belong, and
 # half a block is nothing that can be written.
 #
-# vm: smp=1 timeout=120 tier=test
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,8 +5,8 @@
 # and is submitted again by the disk's thread. Every byte written comes back, flushes and forced writes
 # arrive, discards and write zeroes hit what they are for.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
-# vm: smp=4 timeout=240 tier=all also=6.12-debug,6.12-kcsan
+# vm: smp=1 timeout=240
+# vm: smp=4 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

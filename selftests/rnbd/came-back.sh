@@ -6,7 +6,7 @@
 # old one's I/O, until remap_device after it was put right. A server that is short of memory
 # is asked again.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

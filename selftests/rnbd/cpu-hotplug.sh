@@ -4,7 +4,7 @@
 # CPUs go offline and come back: nobody waits for requests that were submitted there, these end well, disks that are
 # mapped with fewer CPUs than there may be use those that come, and under load all data stay right.
 #
-# vm: smp=2 timeout=300 tier=test quick=6.12
+# vm: smp=2 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

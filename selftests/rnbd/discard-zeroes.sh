@@ -4,7 +4,7 @@
 # Discard and write-zeroes of a client make holes in the server's backing file,
 # and nowhere else. A backing device that can do neither is not asked to.
 #
-# vm: smp=1 timeout=120 tier=test also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

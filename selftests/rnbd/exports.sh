@@ -4,7 +4,7 @@
 # The server's export list: devices that are exported by name, how, and to whom; and that a server
 # without one does as before.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

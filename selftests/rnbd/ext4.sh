@@ -4,7 +4,7 @@
 # A file system on a mapped device: a tree copied onto it is the same after the
 # device was unmapped and mapped again, and so the server's e2fsck says.
 #
-# vm: smp=2 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=2 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

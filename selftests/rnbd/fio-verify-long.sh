@@ -3,7 +3,7 @@
 #
 # fio-verify.sh with every number of paths in both modes, and more data.
 #
-# vm: smp=1,2,8 timeout=1200 tier=all
+# vm: smp=1,2,8 timeout=1200
 
 FIO_VERIFY_RUNS="Y1 Y2 Y4 N1 N2 N4"
 FIO_VERIFY_MB=64

@@ -9,9 +9,9 @@
 # FIO_VERIFY_MB is the size of each of the four areas, FIO_VERIFY_CHUNK the largest
 # request with its header.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12
-# vm: smp=2 timeout=240 tier=test quick=6.1 also=6.12-debug,6.12-kcsan
-# vm: smp=8 timeout=240 tier=test quick=6.12
+# vm: smp=1 timeout=240
+# vm: smp=2 timeout=240
+# vm: smp=8 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # other devices of the session do not notice, and no request for what was closed
 # ever reaches another device.
 #
-# vm: smp=1 timeout=120 tier=test also=6.12-debug,6.12-kcsan
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

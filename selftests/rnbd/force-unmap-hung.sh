@@ -4,7 +4,7 @@
 # A disk that hangs on the server is unmapped by force. That ends in some seconds, and another disk of the session goes
 # on. What the server still has keeps its slots, and the name, until it answers.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 export DM_DISABLE_UDEV=1

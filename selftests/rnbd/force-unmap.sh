@@ -4,7 +4,7 @@
 # A disk is unmapped by force while a file system on it is mounted. Its number, name and dev_t stay taken until the
 # last opener is gone, so that the next disk is not taken for it.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # forced unit access arrive at the backing device, as many as are due, and none
 # where the device has no volatile cache or nobody asked.
 #
-# vm: smp=1 timeout=120 tier=test also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -6,7 +6,7 @@
 # are mapped and unmapped meanwhile, also while the server cannot open a disk. The administrator closes the disk
 # while requests wait for the thread.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12 mem=1536M also=6.12-debug
+# vm: smp=1 timeout=300 mem=1536M
 
 . "$(dirname "$0")/../lib.sh"
 

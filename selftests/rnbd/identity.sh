@@ -5,7 +5,7 @@
 # says which disk it was and which it is; nothing is read from it or written to it. It goes on with the old one when that is
 # back, and with the other one when told so. A disk of the same session that is what it was goes on at once.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # where polling finds them, so that an interrupt that came first does not pass. A
 # path that is added later has what the others have.
 #
-# vm: smp=2 processors=turns timeout=180 tier=test quick=6.1 also=6.12-debug,6.12-kcsan
+# vm: smp=2 processors=turns timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

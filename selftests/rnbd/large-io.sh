@@ -4,7 +4,7 @@
 # Requests as large as max_io_size of the server says go in one piece, and their data are right: 128 KiB, which
 # chunks of 128 KiB with their header inside do not hold, and 1 MiB, the most there is.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

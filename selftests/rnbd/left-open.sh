@@ -4,7 +4,7 @@
 # A disk is unmapped while no path is up, and the server, which has not lost the session, has it still open: it is
 # closed when a path is back. Until then its name cannot be mapped, and nothing is left if the session ends first.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

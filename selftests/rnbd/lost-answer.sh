@@ -4,7 +4,7 @@
 # A request gets no answer while heartbeats are fine: after the disk's io_timeout the server is asked, does not have it, and
 # the request is sent again, over another path or over the same one. No path is given up.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

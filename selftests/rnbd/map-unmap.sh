@@ -4,7 +4,7 @@
 # A device is mapped, used and unmapped 100 times, over one path and over two,
 # and nothing is left of it: no entry in sysfs, no verbs object, no memory.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # the words of the kernel log, with the attribute that is to blame. Nothing else waits for one that hangs, and that
 # one can be killed.
 #
-# vm: smp=1 timeout=240 tier=test also=6.12-debug,6.12-kcsan
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # Netlink family rtrs: what dumps tell, and what they refuse, also while things come and go; events, with
 # reasons, and none without notice; modules that go while somebody listens.
 #
-# vm: smp=1 timeout=180 tier=test also=6.12-debug,6.12-kcsan
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # No path is left: requests wait for no_path_timeout, and go on if one comes back, else fail.
 # Nothing that an administrator does has to wait for them.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # than the session has slots, or one whose requests wait to be opened again. The other disks go on, and others can be
 # mapped and unmapped.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 export DM_DISABLE_UDEV=1

@@ -5,7 +5,7 @@
 # with a family of its own is loaded, other sessions work. Who waits can be killed, by which the mapping is undone; the
 # module can be unloaded.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # Unmapping a device that is in use, by asking and by force, and mapping again
 # what was lost.
 #
-# vm: smp=1 timeout=180 tier=test also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

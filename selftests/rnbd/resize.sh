@@ -4,7 +4,7 @@
 # The size of a mapped device follows what is written to resize, and the server
 # never lets a request reach behind the end of its device.
 #
-# vm: smp=1 timeout=120 tier=test also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # not for the whole disk at once; what fails over has its time on the new path too. A request whose answer is lost is
 # sent again.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

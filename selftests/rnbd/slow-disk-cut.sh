@@ -5,7 +5,7 @@
 # second, and the path that was cut comes back, while the first disk still hangs. That needs a server whose tear-down of
 # a path does not wait for its disks.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 export DM_DISABLE_UDEV=1

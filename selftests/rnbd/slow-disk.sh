@@ -5,7 +5,7 @@
 # of the session does not notice. An answer that is lost is found out by asking, and the request is sent again. A request
 # that has taken all the time it may fails with ETIMEDOUT.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 export DM_DISABLE_UDEV=1

@@ -4,7 +4,7 @@
 # The kernel freezes all tasks as for suspend, and thaws them, with disks mapped and I/O under way. Nothing of ours is
 # frozen that somebody waits for: it does not fail, and I/O goes on.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # The command-line tool with the real modules: all that it does, and what it says when it cannot. Its
 # unit tests (tools/rnbd/tests) have the whole table of mistakes.
 #
-# vm: smp=1 timeout=120 tier=test
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

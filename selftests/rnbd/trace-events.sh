@@ -5,7 +5,7 @@
 # and go, and says what it is about: names are whole, however short, and end where
 # they end.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

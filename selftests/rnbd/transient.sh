@@ -5,7 +5,7 @@
 # request and costs no path: under a load whose data are verified, below a file system, with one path and nothing that
 # waits for another one, and for a request that has to move.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

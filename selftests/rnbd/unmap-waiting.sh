@@ -4,7 +4,7 @@
 # The server is dead, and I/O waits for a path, for as long as file systems want that. Unmapping by force ends the wait
 # within a second, with a reader, and with a dirty ext4 that is mounted. A disk of another session sees nothing of it.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

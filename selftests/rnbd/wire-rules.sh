@@ -5,7 +5,7 @@
 # errno, does nothing, and goes on, whatever the client believes. The client is the
 # scripted peer.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Paths are added to and removed from a session that is working: no I/O fails, a
 # new path takes its part at once, and nothing is left of an old one.
 #
-# vm: smp=2 timeout=180 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

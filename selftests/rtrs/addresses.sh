@@ -5,7 +5,7 @@
 # and @, both families in one session; GIDs where the device has them. Several
 # sessions with one server, and a server on another port.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

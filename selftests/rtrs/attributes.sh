@@ -5,7 +5,7 @@
 # takes, and that it refuses all else with the right errno and a message that
 # names it and the value.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

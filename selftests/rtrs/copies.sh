@@ -5,7 +5,7 @@
 # may have for chunks. Writes for which there is none are right nevertheless; their chunks are taken out of the
 # client's reach by their keys.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

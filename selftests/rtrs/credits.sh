@@ -5,7 +5,7 @@
 # they are needed, on all paths, and fewer again some time after. Data stay right, nobody waits for good, and a path that is
 # lost on the way, or for which there is no memory, costs no I/O.
 #
-# vm: smp=1 timeout=600 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
+# vm: smp=1 timeout=600
 
 . "$(dirname "$0")/../lib.sh"
 

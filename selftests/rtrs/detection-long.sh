@@ -3,7 +3,7 @@
 #
 # detection.sh with 20 rounds of each.
 #
-# vm: smp=1 timeout=1800 tier=all
+# vm: smp=1 timeout=1800
 
 DETECTION_ROUNDS=20
 . "$(dirname "$0")/detection.sh"

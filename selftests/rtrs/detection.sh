@@ -4,7 +4,7 @@
 # How long it takes until a path that is lost is noticed, how long I/O stalls, and how long until the path
 # is back. The median of some rounds counts; detection-long.sh has DETECTION_ROUNDS of them.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

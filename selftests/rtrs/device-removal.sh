@@ -5,7 +5,7 @@
 # both: the device goes without waiting for us, I/O goes on over what is left or waits for what comes
 # back, and a device that is back is used at once.
 #
-# vm: smp=2 timeout=240 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # Administrators of either side disconnect a path under load. On the client it
 # stays so until told otherwise; the server's only breaks the connection.
 #
-# vm: smp=2 timeout=240 tier=test quick=6.1 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

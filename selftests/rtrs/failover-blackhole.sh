@@ -4,7 +4,7 @@
 # A network that silently swallows everything: I/O goes on over the other path
 # with right data, the dead path is noticed, and comes back when the network does.
 #
-# vm: smp=2 timeout=180 tier=test quick=6.1 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # over the other path with right data, and the path comes back with the carrier. A link
 # that only has news while a session is opened does not keep it from that.
 #
-# vm: smp=2 timeout=180 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

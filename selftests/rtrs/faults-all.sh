@@ -3,7 +3,7 @@
 #
 # faults.sh with the points of all modules.
 #
-# vm: smp=1 timeout=1500 tier=all
+# vm: smp=1 timeout=1500
 
 FAULT_MODULES="rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server"
 FAULT_POINTS=56

@@ -8,7 +8,7 @@
 #
 # It takes long: each of two VMs has every other allocation.
 #
-# vm: smp=1 timeout=3600 tier=all kver=6.12-debug append=slab_nomerge args=1of2,2of2
+# vm: smp=1 timeout=3600 append=slab_nomerge args=1of2,2of2
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../faults.sh"

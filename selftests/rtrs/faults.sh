@@ -6,7 +6,7 @@
 # asked for works, or fails with an error that says so and leaves nothing; data are
 # right; and after it everything works.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../faults.sh"

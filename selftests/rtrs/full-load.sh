@@ -4,7 +4,7 @@
 # An hour with no processor time to spare, and no path is taken for lost: neither those that
 # carry all the load, nor those of a session without I/O, which live on heartbeats alone.
 #
-# vm: smp=2 timeout=5400 tier=all kver=6.12
+# vm: smp=2 timeout=5400
 
 . "$(dirname "$0")/../lib.sh"
 

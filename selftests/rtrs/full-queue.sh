@@ -5,7 +5,7 @@
 # slot and on one connection. What finds no room is sent later, and an invalidation always has room: none fails, no
 # path is lost, and no entry of the queue. The other side of rtrs/wire-full-queue.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

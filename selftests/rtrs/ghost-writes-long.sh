@@ -3,7 +3,7 @@
 #
 # ghost-writes.sh with more than 200 writes held back on a path, 96 that waited, and 96 that failed.
 #
-# vm: smp=1 timeout=900 tier=all
+# vm: smp=1 timeout=900
 
 GHOST_ROUNDS=13
 GHOST_LOST_ROUNDS=3

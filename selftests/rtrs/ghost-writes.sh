@@ -7,7 +7,7 @@
 # also when the session was lost in between, and the writes had failed, or waited until it
 # was back. Extension FENCE is what sees to it (Documentation/protocol/extensions.rst).
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

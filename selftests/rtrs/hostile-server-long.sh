@@ -3,7 +3,7 @@
 #
 # hostile-server.sh with 100000 mutated messages, half of them in each mode.
 #
-# vm: smp=1 timeout=2400 tier=all
+# vm: smp=1 timeout=2400
 
 HOSTILE_COUNT=50000
 HOSTILE_CONNS=20

@@ -11,7 +11,7 @@
 #	selftests/vm/run --kver 6.12 --append rtrs.seed=<seed> selftests/rtrs/hostile-server.sh
 # RTRS_SEED=<seed>:<first>:<count> takes this many mutations from this number on.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

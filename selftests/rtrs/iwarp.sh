@@ -6,7 +6,7 @@
 # kernels lack. The server has the same check, but here no client gets as far: over siw a
 # connection between two addresses of one host is reset before the server hears of it.
 #
-# vm: smp=1 timeout=120 tier=all kver=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

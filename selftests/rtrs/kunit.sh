@@ -4,7 +4,7 @@
 # The unit tests of the pure code, in a kernel: what `make check` runs in user space
 # with a stand-in for KUnit. Needs a kernel with KUnit; the debug kernel is one.
 #
-# vm: smp=1 timeout=120 tier=all kver=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

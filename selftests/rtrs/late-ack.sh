@@ -6,7 +6,7 @@
 # once more. A read does not wait for that. The network holds acknowledgements, and
 # nothing else, back.
 #
-# vm: smp=1 timeout=120 tier=test also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # A path that was down when its session was opened is as good as the others: when those are gone, and with them the
 # session on the server, it carries the session by itself.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

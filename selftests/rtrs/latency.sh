@@ -4,7 +4,7 @@
 # Where the time of requests goes: histograms count each request, and what makes them slow shows in the part that
 # it is in, and in no other. And why paths were lost, and requests failed.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -6,7 +6,7 @@
 # others go on; and has all of it again when it is gone. The flood comes from the scripted
 # peer on network 1, an honest client uses network 2.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Parameters of the server's modules: defaults, limits, and what is outside of
 # them, which keeps the module from loading and says why.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

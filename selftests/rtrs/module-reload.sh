@@ -5,7 +5,7 @@
 # their references allow, with a device mapped and used in between; nothing
 # leaks. A module that is in use cannot be unloaded.
 #
-# vm: smp=2 timeout=300 tier=test quick=6.1 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -6,7 +6,7 @@
 # connects and is lost again and again: the attempts become rare, and I/O that only this path could carry fails after
 # no_path_timeout.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # the other's network swallows everything. The first one is back soon, and leads to another session of the server.
 # Requests wait until the client has noticed the rest; none fails, and none goes where it is not meant to.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

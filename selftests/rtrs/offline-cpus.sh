@@ -4,7 +4,7 @@
 # A machine of whose two CPUs one is online has one I/O connection for each path, and polled ones behind it. The other CPU, when
 # it is online too, shares them.
 #
-# vm: smp=2 timeout=180 tier=test quick=6.12
+# vm: smp=2 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -6,7 +6,7 @@
 # neither grows with each loss nor changes a block after a later write: such a write waits until it has
 # ended, also where the first one has failed on the client.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 

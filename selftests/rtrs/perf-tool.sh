@@ -4,7 +4,7 @@
 # The tool rtrs-perf with the real modules: tables and JSON, all sizes, policies, what it says when it cannot, and
 # that it leaves no session behind, whatever ends it. Its unit tests (tools/rtrs-perf/tests) have all mistakes.
 #
-# vm: smp=2 timeout=240 tier=test quick=6.12
+# vm: smp=2 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

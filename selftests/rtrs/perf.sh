@@ -5,7 +5,7 @@
 # each policy; what it is told wrongly it refuses, with the reason; a path that is lost costs time and no
 # request; without any path a run ends with the errno; and it can be closed and unloaded in the middle of a run.
 #
-# vm: smp=2 timeout=360 tier=test quick=6.12
+# vm: smp=2 timeout=360
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

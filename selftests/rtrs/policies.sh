@@ -4,7 +4,7 @@
 # How each policy spreads requests over two paths, measured, also when one of
 # them is slow.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # A path with connections that nobody's completions wake up, for they are polled, goes as quickly as any other:
 # what its ordinary connections owe is not kept waiting, nor is what is polled for.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

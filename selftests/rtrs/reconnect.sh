@@ -4,7 +4,7 @@
 # Reconnecting: on command and by itself, how soon, how often, and when it gives
 # up.
 #
-# vm: smp=2 timeout=240 tier=test quick=6.12 also=6.12-debug,6.12-kcsan
+# vm: smp=2 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # The client's device of one path is taken away while a disk of the server does not answer: that waits for nothing of the
 # server's, another disk goes on over the other path, and the slow one's requests end well.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 

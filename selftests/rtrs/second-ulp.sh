@@ -5,7 +5,7 @@
 # are unique among those of all, and a user message arrives whole, in however many
 # pieces it was given. The ULP is selftests/modules/rtrs-ulp.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # What each policy makes of two paths of which one is four times slower: its wire is narrower, or its end is
 # further away. Only service-time comes close to the best in both. And of two that are equal: all of them use both.
 #
-# vm: smp=1 timeout=500 tier=all
+# vm: smp=1 timeout=500
 
 . "$(dirname "$0")/../lib.sh"
 

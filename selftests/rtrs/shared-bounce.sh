@@ -6,7 +6,7 @@
 # begins with four of these, and gets more of them as reads find none. No part is lost on the way, not either with a
 # path that had reads in flight, which has as many again when it is back.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

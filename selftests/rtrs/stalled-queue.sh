@@ -8,7 +8,7 @@
 # whose peer, a script, is slow to connect, and then has no receive for what it sends: by the protocol that is tried
 # again for ever.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

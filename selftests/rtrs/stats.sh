@@ -4,7 +4,7 @@
 # The counters of a path say what happened on it, to the request and byte, on
 # both sides, and can be reset, one by one or all.
 #
-# vm: smp=2 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=2 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -4,7 +4,7 @@
 # The switches of the techniques (Documentation/admin-guide/switches.rst): each, changed alone, changes what is
 # done for I/Os that come after it, as counted where it is done, and data stay right.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -5,7 +5,7 @@
 # and packets between the two ends really travel. A failure here is none of
 # the modules under test.
 #
-# vm: smp=1 timeout=60 tier=test also=6.12-debug
+# vm: smp=1 timeout=60
 
 . "$(dirname "$0")/../lib.sh"
 

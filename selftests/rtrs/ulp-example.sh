@@ -5,7 +5,7 @@
 # client's file are in the server's memory, over two paths, with one of them cut and after both were; what
 # does not fit is refused, also what only a bad client sends; both ends can go, and nothing is left.
 #
-# vm: smp=1 timeout=180 tier=test also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -7,7 +7,7 @@
 # no case does another session notice, or the log fill. The client is the scripted
 # peer.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -5,7 +5,7 @@
 # handler finds travel in one message, and keys that stay need none. A server answers so only to a client
 # that offers it. The client is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

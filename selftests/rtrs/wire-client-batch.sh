@@ -4,7 +4,7 @@
 # Extensions BATCH and IMPLICIT_RKEY of our client: a message that answers several requests, answers without
 # key, and which of them break the rules. The server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

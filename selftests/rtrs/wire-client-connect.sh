@@ -4,7 +4,7 @@
 # Connection requests of our client, to the byte, and how it judges what a server
 # answers (protocol 2.3 to 2.6, 4, 11). The server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Extension CREDITS of our client, to the byte: it begins with few slots, asks for chunks when they are short and gives them
 # back when they are not, on each path of a session. The server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -6,7 +6,7 @@
 # path that is asked, and no path carries requests before; nor does one that leads to
 # another session of the server than those that are up. The server is the scripted peer.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

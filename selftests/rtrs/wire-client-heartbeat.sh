@@ -6,7 +6,7 @@
 # path is given up. One that beats faster does not give up a server without extensions
 # while that owes an answer on the service connection. The server is the scripted peer.
 #
-# vm: smp=1 timeout=300 tier=all
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # INFO_REQ of our client, to the byte, and how it judges INFO_RSP (protocol 4). The
 # server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

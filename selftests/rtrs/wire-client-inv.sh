@@ -5,7 +5,7 @@
 # invalidate its key, and whether it does, says so, or lies, the key opens nothing
 # once the READ has ended. The server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

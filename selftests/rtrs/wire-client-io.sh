@@ -5,7 +5,7 @@
 # 6, 7), from a server that gives new keys and from one that does not. The server
 # is the scripted peer.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

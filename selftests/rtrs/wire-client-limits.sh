@@ -6,7 +6,7 @@
 # and what its device can do without data (protocol of RNBD 4). The server is the
 # scripted peer.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

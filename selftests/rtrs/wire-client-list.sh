@@ -4,7 +4,7 @@
 # Extension REQ_LIST of our client: reads that are submitted together travel in one message, to the byte, and only
 # they. The server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -5,7 +5,7 @@
 # other one, and a path whose server announces other sizes than the session has
 # (protocol 2.3, 2.5, 5, 9). The server is the scripted peer, without extensions.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.1
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

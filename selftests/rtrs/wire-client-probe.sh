@@ -4,7 +4,7 @@
 # How our client finds out that large packets get through, before it sends a request (extension PROBE): what it writes,
 # what it waits for, and what it does if that is wrong or does not come. The server is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -5,7 +5,7 @@
 # mind (protocol 2.3, 2.5, 9), and the device with it. The server is the scripted
 # peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Extension REQ_STATE of our client, to the byte (Documentation/protocol/extensions.rst): what it asks when a request
 # takes long, when it sends it again, and when it gives the path up. The server is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Extension SERVER_TIME of our client, to the byte: which requests it wants timed, what it makes of the times that it is
 # told, and that none does more harm than a wrong number. The server is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

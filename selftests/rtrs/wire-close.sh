@@ -5,7 +5,7 @@
 # connections is disconnected, and nothing is said before. Our server, then our
 # client; the other side is the scripted peer.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Connection requests as our server takes them, and its answers, to the byte
 # (protocol 2.3 to 2.6, 11). The client is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

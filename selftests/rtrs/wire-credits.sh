@@ -4,7 +4,7 @@
 # Extension CREDITS of our server, to the byte: how many chunks a path begins with, more and fewer of them, what becomes
 # of those that are in use, and of a path for which there is no memory. The client is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

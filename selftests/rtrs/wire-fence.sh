@@ -6,7 +6,7 @@
 # for the disk. What the disk still has of the closed path delays what touches the same blocks,
 # and nothing else. The client is the scripted peer, the disk takes its time.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

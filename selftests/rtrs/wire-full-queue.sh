@@ -6,7 +6,7 @@
 # and each leaves once. The client is the scripted peer; it has no receives for most
 # of them, so that the queue does not move.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

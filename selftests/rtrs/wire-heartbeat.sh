@@ -6,7 +6,7 @@
 # silence is found out after 30 to 35 s. And how long it waits for a handshake.
 # The client is the scripted peer.
 #
-# vm: smp=1 timeout=300 tier=all
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Information exchange as our server does it (protocol 4), the close of a path
 # (9), and what is sent out of turn. The client is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.1
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -6,7 +6,7 @@
 # used, and another one comes with the answer; without it stays, and opens as many
 # chunks as a region takes (4). The client is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

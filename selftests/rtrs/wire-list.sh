@@ -4,7 +4,7 @@
 # Extension REQ_LIST of our server: several reads in one message, each answered as if it had come alone, and
 # what is no list. The client is the scripted peer.
 #
-# vm: smp=1 timeout=240 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # As many connections as a client with four processors has, and as many paths as a
 # session may have (protocol 1, 2.6, 5). The client is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

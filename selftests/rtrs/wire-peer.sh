@@ -4,7 +4,7 @@
 # The scripted peer itself: what it refuses and how it says so, that its waits end,
 # and that nothing of it is left, whatever goes first.
 #
-# vm: smp=1 timeout=120 tier=test
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # What our server sends behind INFO_RSP to a client with extension PROBE: 4096 bytes, all 0; and nothing to others. The
 # client is the scripted peer.
 #
-# vm: smp=1 timeout=120 tier=test quick=6.12
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

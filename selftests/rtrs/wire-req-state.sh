@@ -4,7 +4,7 @@
 # Extension REQ_STATE of our server, to the byte (Documentation/protocol/extensions.rst): where the request of a slot
 # is. The client is the scripted peer, the disk takes its time.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

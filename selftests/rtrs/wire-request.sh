@@ -5,7 +5,7 @@
 # invalidation and completion, the key of a slot (protocol 3, 5, 6, 7), with
 # always_invalidate=Y and N, and with few slots. The client is the scripted peer.
 #
-# vm: smp=1 timeout=300 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=300
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -4,7 +4,7 @@
 # Extension SERVER_TIME of our server, to the byte: where a request spent its time is told right before its answer, to
 # a client that asks for it, and to no other. The client is the scripted peer.
 #
-# vm: smp=1 timeout=180 tier=test quick=6.12 also=6.12-debug
+# vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

@@ -5,7 +5,7 @@
 They are the tests that our own server passes; each has a VM of its own here, as one may not survive. What
 became of it must be what the page says. Cases that need a fault point of ours fail for want of it.
 """
-# vm: timeout=2400 tier=all kver=6.12
+# vm: timeout=2400
 
 import pathlib
 import re

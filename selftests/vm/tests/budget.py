@@ -8,7 +8,7 @@ on; those of our own modules, and the packets, on any.
 
     budget.py [-u]      -u: print the budget as it would be now
 """
-# vm: cores=1 timeout=900 kver=6.12
+# vm: cores=1 timeout=900
 
 import pathlib
 import sys

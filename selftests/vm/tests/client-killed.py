@@ -5,7 +5,7 @@
 The server must notice by itself that nobody is there any more, and must not
 have let go of what the client wrote.
 """
-# vm: timeout=300 tier=test quick=6.12
+# vm: timeout=300
 
 import pathlib
 import sys

@@ -7,7 +7,7 @@ export moves from one server to the other, and back when that one loses power, w
 the map moves to another node, which waits until the first one has let go. pacemaker.py beside this
 has Pacemaker do so.
 """
-# vm: timeout=600 tier=all
+# vm: timeout=600
 
 import io
 import pathlib

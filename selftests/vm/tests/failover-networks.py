@@ -5,7 +5,7 @@
 All the while the client reads and writes; no I/O fails, all data are right, and
 each path comes back by itself.
 """
-# vm: timeout=300 tier=all
+# vm: timeout=300
 
 import pathlib
 import sys

@@ -10,7 +10,7 @@ to the page.
 Then what configuration.rst has of file systems: its line for /etc/fstab, on a client that boots before its server has
 the disk, and that nothing is lost of what was written to one that was mounted by hand before the client reboots.
 """
-# vm: timeout=3600 tier=all kver=6.12
+# vm: timeout=3600
 
 import os
 import re

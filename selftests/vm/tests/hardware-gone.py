@@ -6,7 +6,7 @@ The RDMA device goes with its network device, on the client, on the server, and 
 there is of them; they come back under the same name, as other devices. Then nobody is left to tell
 anybody anything: what was flushed before is there when both are up again.
 """
-# vm: timeout=400 tier=all
+# vm: timeout=400
 
 import pathlib
 import sys

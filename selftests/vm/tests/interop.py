@@ -17,14 +17,12 @@ Where one side is mainline's, a path is lost with the first retransmission: rdma
 that mainline has in its send queues again. A host that starves a VM causes one. So a setting in which something failed,
 and in which rdma_rxe counted retransmissions on a network that the test had left alone, is begun anew with other VMs.
 """
-# vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick timeout=600 tier=short quick=none
-# vm: args=mainline-mainline.quick,mainline-mainline.cross.quick timeout=600 tier=short quick=none
-# vm: args=ulp-ulp.quick timeout=600 tier=short quick=6.12
-# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick timeout=900 tier=short
-# vm: args=ours-ours.cross.quick timeout=900 tier=short quick=6.12
-# vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900 tier=all
-# vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900 tier=all
-# vm: args=mainline-ours.patient timeout=900 tier=all
+# vm: args=ours-mainline.quick,mainline-ours.quick,ours-ours.quick,ulp-ulp.quick timeout=600
+# vm: args=mainline-mainline.quick,mainline-mainline.cross.quick timeout=600
+# vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=900
+# vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900
+# vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900
+# vm: args=mainline-ours.patient timeout=900
 
 import contextlib
 import itertools

@@ -5,7 +5,7 @@
 lvm-crypt.sh beside this directory is the test; this boots a VM that has Debian's lvm2 and cryptsetup, and the kernel's
 modules for them, for it.
 """
-# vm: cores=1 timeout=600 tier=test quick=6.12
+# vm: cores=1 timeout=600
 
 import os
 import pathlib

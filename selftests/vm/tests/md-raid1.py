@@ -5,7 +5,7 @@
 The file system does not notice; the server comes back, the mirror is made whole
 again, and both servers' disk images hold the same.
 """
-# vm: timeout=400 tier=all
+# vm: timeout=400
 
 import pathlib
 import sys

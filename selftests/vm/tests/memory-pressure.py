@@ -6,7 +6,7 @@ another, while its paths are lost one after the other and both at once.
 What must write to free memory must not need memory that only its own writing frees: nothing may
 deadlock, no task may be stuck, none be killed, and every byte is right in the end.
 """
-# vm: timeout=600 tier=all
+# vm: timeout=600
 
 import pathlib
 import sys

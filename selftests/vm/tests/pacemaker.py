@@ -7,7 +7,7 @@ of them see. The page's commands make a group of an export and its addresses, an
 system on it. While a program writes and verifies there, the export moves, is taken away behind Pacemaker's back, and
 loses its node; and the node with the map is cut off, which ends it: fencing is by the nodes' watchdogs.
 """
-# vm: timeout=3600 tier=all kver=6.12
+# vm: timeout=3600
 
 import os
 import subprocess

@@ -7,7 +7,7 @@ debootstrap makes a root file system, which gets Debian's kernel and, with apt, 
 a device of its own over SoftRoCE, at boot, by files and units, and then by hand. Then the next kernel is
 installed; that boots and maps too. An upgrade of the tools, their removal and the purge are quick, and run in the VM.
 """
-# vm: timeout=3600 tier=all kver=6.12
+# vm: timeout=3600
 
 import os
 import pathlib

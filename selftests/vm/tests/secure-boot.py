@@ -7,7 +7,7 @@ tool says what to do. That is done, as Documentation/admin-guide/install.rst has
 enrolled, and MokManager is told so at the console. Then the modules load, and map a device over SoftRoCE; those for
 6.12 too, with nothing more to be done. The page is held to the commands.
 """
-# vm: timeout=3600 tier=all kver=6.12
+# vm: timeout=3600
 
 import os
 import pathlib

@@ -6,7 +6,7 @@ The client notices and its device closes. I/O waits for no_path_timeout, and the
 of hanging; when the server is back the device opens by itself and holds what was written
 before. If it is back in time I/O goes on.
 """
-# vm: timeout=400 tier=test quick=6.12
+# vm: timeout=400
 
 import pathlib
 import sys

@@ -7,7 +7,7 @@ server is killed; processes wait for its disk. Then the client is told to reboot
 maps have by default, once with -1. By its own clock it is down within 30 s, and the file system of the server that lives
 was unmounted, with all data.
 """
-# vm: timeout=3600 tier=all kver=6.12
+# vm: timeout=3600
 
 import os
 import re

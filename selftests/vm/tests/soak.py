@@ -13,7 +13,7 @@ I/O may fail, and a disk that hangs stops no other one.
 
 What happens, and when, follows from the seed, which is printed.
 """
-# vm: timeout=1200 tier=all kver=6.12
+# vm: timeout=1200
 
 import itertools
 import pathlib

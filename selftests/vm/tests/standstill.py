@@ -4,7 +4,7 @@
 
 Their clocks stand too: under load no path is lost, nothing is sent again, no request takes longer.
 """
-# vm: timeout=300 tier=all
+# vm: timeout=300
 
 import pathlib
 import sys

@@ -5,7 +5,7 @@
 The same walk over both; what differs has to be in Documentation/ABI/differences.rst,
 and what is there has to differ.
 """
-# vm: timeout=300 tier=test quick=6.12
+# vm: timeout=300
 
 import concurrent.futures
 import pathlib

@@ -6,7 +6,7 @@ Each command of that section is run while a disk is read and written over two pa
 line that the page shows of it, apart from numbers and from the length of bars. What it said is in the output, for
 whoever brings the page up to date.
 """
-# vm: timeout=900 tier=all kver=6.12
+# vm: timeout=900
 
 import pathlib
 import re

@@ -6,7 +6,7 @@ Each writes to a device of its own, and both at once to different parts of a
 device in migration; every byte is where it belongs, on the client and in the
 server's disk image.
 """
-# vm: timeout=300 tier=test quick=6.12
+# vm: timeout=300
 
 import hashlib
 import pathlib

@@ -5,7 +5,7 @@
 Runs scripts that crash, hang, lie or fall silent in VMs, and expects each to be
 reported for what it is.
 """
-# vm: timeout=600 tier=all kver=6.12
+# vm: timeout=600
 
 import os
 import pathlib
