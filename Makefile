@@ -23,7 +23,7 @@ kbuild_for = tools/kbuild -b $(build_dir) -k "$(KVER)" $(1) -- $(jobs) \
 	     $(if $(STRICT),W=1 C=1 KCFLAGS=-Werror CF=-Wsparse-error,$(if $(W),W=$(W)) $(if $(C),C=$(C)))
 kbuild	   = $(call kbuild_for,)
 
-.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop soak bench bench-compare deb docs demo help clean FORCE
+.PHONY: all modules test-modules tools check fuzz lint test test-all test-interop soak bench bench-compare deb dist docs demo help clean FORCE
 all: modules
 
 ## modules	Build the kernel modules: build/<release>/modules/*.ko (default)
@@ -102,6 +102,10 @@ bench-compare:
 deb:
 	@tools/deps build deb
 	@tools/deb $(build_dir)/deb
+
+## dist		Make the source tarball, for rpmbuild -ta too: build/dist/*.tar.gz
+dist:
+	@tools/dist $(build_dir)/dist
 
 ## docs		Build the documentation as HTML: build/docs/index.html
 docs:
