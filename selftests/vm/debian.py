@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Debian 12 from debootstrap, as a directory to install packages into and as VMs that boot it.
+"""Debian 12 or 13 from debootstrap, as a directory to install packages into and as VMs that boot it.
 
 Whatever installs and builds runs in a chroot on the host, as an emulated VM is too slow for that. A VM boots an
 image of the tree, which is its own: what it changes stays in it.
@@ -17,9 +17,11 @@ import initrd
 import vmlib
 
 MIRROR = "http://deb.debian.org/debian"
-SOURCES = f"""deb {MIRROR} bookworm main
-deb {MIRROR} bookworm-updates main
-deb {MIRROR}-security bookworm-security main
+OLDER, STABLE = "bookworm", "trixie"      # Debian 12 and 13
+SOURCES = f"""deb {MIRROR} {{suite}} main
+deb {MIRROR} {{suite}}-updates main
+deb {MIRROR} {{suite}}-backports main
+deb {MIRROR}-security {{suite}}-security main
 """
 # What a small server has, and a kernel with its headers.
 BASE = "systemd-sysv udev kmod iproute2 procps linux-image-amd64 linux-headers-amd64"
@@ -97,14 +99,14 @@ class Tree:
         return image
 
 
-def make_base(archive):
+def make_base(archive, suite):
     """What debootstrap and apt make of nothing, packed."""
     with tempfile.TemporaryDirectory(dir=archive.parent, prefix=".base.") as tmp:
         path = pathlib.Path(tmp) / "root"
-        subprocess.run(["debootstrap", "--variant=minbase", "bookworm", path, MIRROR],
+        subprocess.run(["debootstrap", "--variant=minbase", suite, path, MIRROR],
                        stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
         tree = Tree(path)
-        tree.write("etc/apt/sources.list", SOURCES)
+        tree.write("etc/apt/sources.list", SOURCES.format(suite=suite))
         tree.sh(f"apt-get -q update; apt-get -q autoclean; "
                 f"apt-get -qy --no-install-recommends install {BASE}")
         part = pathlib.Path(tmp) / "base"
@@ -113,12 +115,12 @@ def make_base(archive):
         part.rename(archive)
 
 
-def unpack_base(path):
-    """A tree without anything of ours."""
-    archive = initrd.CACHE / "packages-base.tar.zst"
+def unpack_base(path, suite=OLDER):
+    """A tree of one of these suites, without anything of ours."""
+    archive = initrd.CACHE / f"packages-base-{suite}.tar.zst"
     archive.parent.mkdir(parents=True, exist_ok=True)
     if not archive.exists() or time.time() - archive.stat().st_mtime > BASE_DAYS * 86400:
-        make_base(archive)
+        make_base(archive, suite)
     path.mkdir()
     subprocess.run(["tar", "-C", path, "--numeric-owner", "-I", "zstd", "-xpf", archive], check=True)
     return Tree(path)

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The packages from zero: installed on Debian 12 with 6.1, over a move to 6.12, and purged.
+"""The packages from zero: installed on Debian with its kernel, over a move to the next one, and purged.
+
+    packages.py bookworm        Debian 12: 6.1, and 6.12 of its updates
+    packages.py trixie          Debian 13: 6.12, and the kernel of its backports
 
 debootstrap makes a root file system, which gets Debian's kernel and, with apt, what
 `make deb` built. It boots from a disk, with that kernel and the initrd made for it, and maps
 a device of its own over SoftRoCE, at boot, by files and units, and then by hand. Then the next kernel is
 installed; that boots and maps too. An upgrade of the tools, their removal and the purge are quick, and run in the VM.
 """
-# vm: timeout=3600
+# vm: args=bookworm,trixie timeout=3600
 
 import os
 import pathlib
@@ -23,7 +26,10 @@ import hosts
 import initrd
 import vmlib
 
-NEXT = "linux-image-6.12-amd64 linux-headers-6.12-amd64"
+SUITE = sys.argv[1] if len(sys.argv) > 1 else debian.OLDER
+# What is installed later.
+NEXT = {debian.OLDER: "linux-image-6.12-amd64 linux-headers-6.12-amd64",
+        debian.STABLE: "-t trixie-backports linux-image-amd64 linux-headers-amd64"}
 
 MODULES = "rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server rtrs-perf-client rtrs-perf-server".split()
 SIGNER = "DKMS module signing key"
@@ -98,7 +104,7 @@ done | cut -d : -f 1 | sort -u"""
 NEWER_WORDS = "Figures, by a newer package"
 NEWER = f"""cd /root && dpkg-deb -R {{deb}} newer &&
 	sed -i 's/^Version: .*/&+newer/' newer/DEBIAN/control &&
-	sed -i 's/^Description=.*/Description={NEWER_WORDS}/' newer/lib/systemd/system/rnbd-metrics.timer &&
+	sed -i 's/^Description=.*/Description={NEWER_WORDS}/' $(find newer -name rnbd-metrics.timer) &&
 	dpkg-deb --root-owner-group -b newer /var/tmp/newer.deb && rm -r newer {{deb}}"""
 
 DECOY_HOOK = f"""#!/bin/sh -e
@@ -202,7 +208,7 @@ def modinfo(vm, option):
 
 def in_directory(files, path):
     """Whether modprobe takes each module from this directory of its kernel's."""
-    return all(re.fullmatch(f"/lib/modules/[^/]*/{path}/{name}.ko(.xz)?", file)
+    return all(re.fullmatch(f"(/usr)?/lib/modules/[^/]*/{path}/{name}.ko(.xz)?", file)
                for name, file in files.items())
 
 
@@ -294,7 +300,7 @@ def purge(ktap, vm, names):
 
 def body(ktap, rig):
     debs = debian.packages()
-    tree = debian.unpack_base(rig.dir / "root")
+    tree = debian.unpack_base(rig.dir / "root", SUITE)
     (old,) = tree.releases()
     debian.add_agent(tree)
     add_decoys(tree, old)
@@ -303,11 +309,11 @@ def body(ktap, rig):
     make_newer(tree, debs)
     tree.sh("apt-get -qy install fdisk")
     configure(tree)
-    try_kernel(ktap, rig, "6.1", tree, old).poweroff()
+    try_kernel(ktap, rig, "the suite's kernel", tree, old).poweroff()
 
-    tree.sh(f"apt-get -qy install {NEXT}")
+    tree.sh(f"apt-get -qy install {NEXT[SUITE]}")
     (new,) = set(tree.releases()) - {old}
-    vm = try_kernel(ktap, rig, "6.12", tree, new)
+    vm = try_kernel(ktap, rig, "the next kernel", tree, new)
     unconfigure(vm)
     try_upgrade(ktap, vm)
     purge(ktap, vm, [deb.name.partition("_")[0] for deb in debs])
