@@ -43,6 +43,8 @@ static const struct option options[] = {
 	  "queues for polled I/O of a new session, -1: one per CPU (default: 0)" },
 	{ 't', "no-path-timeout", "SECONDS", OPT_TEXT, FIELD(no_path_timeout),
 	  "how long I/O waits without a path, 0: not at all, -1: for ever (default: 600)" },
+	{ 'r', "request-timeout", "SECONDS", OPT_TEXT, FIELD(request_timeout),
+	  "how long a request may take in all before it fails, 0: for ever (default: 0)" },
 	{ 'I', "hb-interval-ms", "MS", OPT_TEXT, FIELD(timing[TIMING_hb_interval_ms]),
 	  "time between two heartbeats of a new session (default: 200)" },
 	{ 'M', "hb-missed-max", "N", OPT_TEXT, FIELD(timing[TIMING_hb_missed_max]),

@@ -27,6 +27,7 @@ static const struct key {
 	{ "dest_port", RTRS_NL_A_DEST_PORT, true },
 	{ "nr_poll_queues", RTRS_NL_A_POLL_QUEUES, true },
 	{ "no_path_timeout", RTRS_NL_A_NO_PATH_TIMEOUT, true },
+	{ "request_timeout", RTRS_NL_A_REQUEST_TIMEOUT, true },
 	{ "hb_interval_ms", RTRS_NL_A_HB_INTERVAL_MS, true },
 	{ "hb_missed_max", RTRS_NL_A_HB_MISSED_MAX, true },
 	{ "ack_timeout_ms", RTRS_NL_A_ACK_TIMEOUT_MS, true },

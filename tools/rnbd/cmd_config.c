@@ -239,6 +239,7 @@ static struct args map_args(const struct args *args, const struct section *map)
 	map_args.access = config_value(map, "access");
 	map_args.poll_queues = config_value(map, "poll_queues");
 	map_args.no_path_timeout = config_value(map, "no_path_timeout");
+	map_args.request_timeout = config_value(map, "request_timeout");
 	for (nr = 0; nr < NR_TIMINGS; nr++)
 		map_args.timing[nr] = config_value(map, timings[nr].name);
 	return map_args;
@@ -269,6 +270,23 @@ static enum status set_timings(const struct args *args, const struct session *se
 		status = set_number(args, mem_printf("%s of session %s", timings[nr].name, sess->name),
 				    mem_printf("%s/%s", sess->dir, timings[nr].name), args->timing[nr],
 				    undo);
+	return status;
+}
+
+/* How long I/O of a disk may wait. */
+static enum status set_timeouts(const struct args *args, const char *disk, struct undo_list *undo)
+{
+	const struct { const char *name, *want; } timeouts[] = {
+		{ "no_path_timeout", args->no_path_timeout },
+		{ "request_timeout", args->request_timeout },
+	};
+	enum status status = ST_OK;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(timeouts) && status == ST_OK; i++)
+		status = set_number(args, mem_printf("%s of /dev/%s", timeouts[i].name, disk),
+				    mem_printf("/sys/block/%s/rnbd/%s", disk, timeouts[i].name),
+				    timeouts[i].want, undo);
 	return status;
 }
 
@@ -359,9 +377,7 @@ static enum status apply_map(const struct args *args, const struct section *map)
 	if (sess && status == ST_OK)
 		status = add_paths(&opts, sess, &undo);
 	if (disk && status == ST_OK)
-		status = set_number(&opts, mem_printf("no_path_timeout of /dev/%s", disk),
-				    mem_printf("/sys/block/%s/rnbd/no_path_timeout", disk),
-				    opts.no_path_timeout, &undo);
+		status = set_timeouts(&opts, disk, &undo);
 	if (!disk && status == ST_OK)
 		status = map_new(&opts, map, sess);
 	if (status != ST_OK && !args->dry_run)

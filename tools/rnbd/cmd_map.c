@@ -132,6 +132,9 @@ static enum status check_options(const struct args *args)
 		status = check_number("no-path-timeout", args->no_path_timeout, -1,
 				      MAX_NO_PATH_TIMEOUT);
 	if (status == ST_OK)
+		status = check_number("request-timeout", args->request_timeout, 0,
+				      MAX_REQUEST_TIMEOUT);
+	if (status == ST_OK)
 		status = check_timings(args);
 	if (status == ST_OK)
 		status = check_number("wait", args->wait, 0, 3600);
@@ -170,6 +173,8 @@ enum status map_check_modules(const struct args *args)
 	usage = io_read(CLT_MAP_DEVICE);
 	if (args->no_path_timeout)
 		status = check_has(usage, "no_path_timeout", "no-path-timeout");
+	if (args->request_timeout && status == ST_OK)
+		status = check_has(usage, "request_timeout", "request-timeout");
 	for (nr = 0; nr < NR_TIMINGS && status == ST_OK; nr++)
 		if (args->timing[nr])
 			status = check_has(usage, timings[nr].name, timing_option(nr));
@@ -356,6 +361,8 @@ static const char *map_line(const struct args *args, const struct request *req, 
 		line = mem_printf("%s nr_poll_queues=%s", line, args->poll_queues);
 	if (timeout)
 		line = mem_printf("%s no_path_timeout=%s", line, timeout);
+	if (args->request_timeout)
+		line = mem_printf("%s request_timeout=%s", line, args->request_timeout);
 	for (nr = 0; nr < NR_TIMINGS && new; nr++)
 		if (args->timing[nr])
 			line = mem_printf("%s %s=%s", line, timings[nr].name, args->timing[nr]);

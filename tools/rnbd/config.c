@@ -122,6 +122,7 @@ static const struct key map_keys[] = {
 	{ .name = "poll_queues", .of_session = true, .check = check_number, .min = -1,
 	  .max = MAX_POLL_QUEUES },
 	{ .name = "no_path_timeout", .check = check_number, .min = -1, .max = MAX_NO_PATH_TIMEOUT },
+	{ .name = "request_timeout", .check = check_number, .min = 0, .max = MAX_REQUEST_TIMEOUT },
 	RTRS_CLT_TIMINGS(TIMING_KEY)
 };
 

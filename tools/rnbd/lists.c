@@ -31,6 +31,7 @@ static const struct column mapped_more_columns[] = {
 	{ "device_path", "ON SERVER", COL_TEXT },
 	{ "identity", "IDENTITY", COL_TEXT },
 	{ "no_path_timeout", "TIMEOUT", COL_NUMBER },
+	{ "request_timeout", "TAKES", COL_NUMBER },
 	{ "nr_poll_queues", "POLLED", COL_NUMBER },
 	{ "mpath_policy", "POLICY", COL_TEXT },
 };
@@ -282,6 +283,7 @@ static void show_mapped(const struct args *args, const struct mapped *dev,
 	table_text(&table, dev->device_path);
 	table_text(&table, identity_of(args, dev));
 	table_digits(&table, dev->no_path_timeout);
+	table_digits(&table, dev->request_timeout);
 	table_digits(&table, dev->poll_queues);
 	table_text(&table, sess ? sess->policy : NULL);
 	if (sess)

@@ -17,7 +17,7 @@ const char program_name[] = "rnbd";
 
 const struct command commands[] = {
 	{
-		"map", "SERVER:DEVICE...", "spPaqtIMTRCw46nj", "", "map devices of a server",
+		"map", "SERVER:DEVICE...", "spPaqtrIMTRCw46nj", "", "map devices of a server",
 		"Map block devices of a server and print the local ones. SERVER is a host name or an\n"
 		"address, an IPv6 one in brackets; DEVICE the name of the device below the server's\n"
 		"dev_search_path, as in storage:/dev/vg0/lv1.\n\n"

@@ -23,6 +23,7 @@ static struct mapped mapped_read(const char *disk)
 		.device_path = io_read("%s/mapping_path", dir),
 		.access_mode = io_read("%s/access_mode", dir),
 		.no_path_timeout = io_read("%s/no_path_timeout", dir),
+		.request_timeout = io_read("%s/request_timeout", dir),
 		.poll_queues = io_read("%s/nr_poll_queues", dir),
 		.identity = io_read("%s/identity", dir),
 		.bytes = sectors < 0 ? -1 : sectors * 512,

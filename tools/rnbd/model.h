@@ -19,7 +19,7 @@ struct mapped {
 	const char *disk;		/* rnbd0 */
 	const char *dir;		/* its files, /sys/block/rnbd0/rnbd */
 	const char *state, *session, *device_path, *access_mode;
-	const char *no_path_timeout, *poll_queues, *identity;
+	const char *no_path_timeout, *request_timeout, *poll_queues, *identity;
 	long long bytes;
 };
 

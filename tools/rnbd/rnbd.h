@@ -38,6 +38,7 @@ struct args {
 	bool json, noheaders, dry_run, force, all, server, ipv4, ipv6, help;
 	bool openmetrics, prometheus;
 	const char *units, *session, *access, *port, *poll_queues, *no_path_timeout, *wait;
+	const char *request_timeout;
 	const char *watch, *count, *output;
 	const char *timing[NR_TIMINGS];
 	struct words paths;

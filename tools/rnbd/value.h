@@ -14,6 +14,7 @@
 #define MAX_PORT		65535
 #define MAX_POLL_QUEUES		2147483647
 #define MAX_NO_PATH_TIMEOUT	86400
+#define MAX_REQUEST_TIMEOUT	86400
 /* Of a map that names none: a server reboots in this time, and file systems live on. */
 #define NO_PATH_TIMEOUT		"600"
 

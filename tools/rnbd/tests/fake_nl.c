@@ -57,6 +57,7 @@ static const struct {
 	{ "address", RTRS_NL_A_ADDRESS, 0 },	{ "dest_port", RTRS_NL_A_DEST_PORT, 32 },
 	{ "poll_queues", RTRS_NL_A_POLL_QUEUES, 32 },
 	{ "no_path_timeout", RTRS_NL_A_NO_PATH_TIMEOUT, 32 },
+	{ "request_timeout", RTRS_NL_A_REQUEST_TIMEOUT, 32 },
 	{ "hb_interval_ms", RTRS_NL_A_HB_INTERVAL_MS, 32 },
 	{ "hb_missed_max", RTRS_NL_A_HB_MISSED_MAX, 32 },
 	{ "ack_timeout_ms", RTRS_NL_A_ACK_TIMEOUT_MS, 32 },
