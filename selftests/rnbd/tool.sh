@@ -124,13 +124,13 @@ tool "map" 0 '^/dev/rnbd0$' map storage:disk
 check "the node is there" [ -b /dev/rnbd0 ]
 check "both paths are connected" sess_paths_are $sess 2
 check "data" fio_verify /dev/rnbd0 --size=1M
-tool "list" 0 "^/dev/rnbd0 +open +16M +rw +2 +2 +$sess +disk$" list
+tool "list" 0 "^/dev/rnbd0 +open +16M +rw +2 +2 +$sess +disk +-$" list
 tool "list -j" 0 "\"device\": \"/dev/rnbd0\", \"state\": \"open\", \"size\": 16777216" list -j
 tool "show, by the name on the server" 0 '^mpath_policy +min-inflight' show disk
 tool "show session" 0 '^max_reconnect_attempts +-1' show $sess
 tool "sessions" 0 "^$sess +client +2 +2 +1 " sessions
 tool "sessions server" 0 "^$sess +server +2 +2 +1 " sessions server
-tool "exports" 0 "^${back##*/} +$sess +rw +disk$" exports
+tool "exports" 0 "^${back##*/} +$sess +rw +disk +- +0$" exports
 tool "stats" 0 "^$sess +client +- +- +2 +2 +[0-9]+ +" stats
 tool "stats of a device's path, per interval" 0 "^$sess +client +ip:10.1.0.1@ip:10.1.0.2 +connected " stats -w 1 -c 2 rnbd0
 tool "stats of a session of the server" 0 "^$sess +server +- +- +2 +2 +" stats $sess

@@ -158,7 +158,7 @@ static void check_paths(struct report *rep, const union addr *addr)
 	for (i = 0; i < list.nr; i++) {
 		for (j = 0; j < list.sess[i].nr_paths; j++) {
 			path = &list.sess[i].path[j];
-			why = io_read("%s/last_failure", path->dir);
+			why = path->last_failure;
 			if (!path->dst || strcmp(path->dst, dst) || !path->state ||
 			    !strcmp(path->state, "connected") || !why || !*why)
 				continue;

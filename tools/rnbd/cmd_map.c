@@ -474,12 +474,15 @@ static void warn_of_paths(const struct request *req)
 	sess = session_find(&list, req->session);
 	if (!sess || sess->nr_connected == sess->nr_paths)
 		return;
-	for (i = 0; i < sess->nr_paths; i++)
-		if (!sess->path[i].state || strcmp(sess->path[i].state, "connected"))
-			warn("path %s is not connected; the client goes on trying",
-			     sess->path[i].name);
+	for (i = 0; i < sess->nr_paths; i++) {
+		if (sess->path[i].state && !strcmp(sess->path[i].state, "connected"))
+			continue;
+		warn("path %s is not connected; the client goes on trying", sess->path[i].name);
+		if (sess->path[i].last_failure && *sess->path[i].last_failure)
+			detail("reason", "%s", sess->path[i].last_failure);
+	}
 	act_kernel_lines();
-	detail("next", "rnbd path list shows the state; dmesg has the attempts to come");
+	detail("next", "rnbd path list shows the state, and why; dmesg has the attempts to come");
 }
 
 enum status map_request(const struct args *args, struct request *req)

@@ -36,6 +36,16 @@ static struct words devices_and_sessions(void)
 	return found;
 }
 
+static struct words devices_sessions_and_exports(void)
+{
+	struct words found = devices_and_sessions(), exports = io_list(SRV_CTL "/devices");
+	size_t i;
+
+	for (i = 0; i < exports.nr; i++)
+		words_add(&found, exports.word[i]);
+	return found;
+}
+
 static struct words devices_sessions_and_paths(void)
 {
 	struct words found = devices_and_sessions(), sessions, paths;
@@ -89,7 +99,7 @@ struct words complete_words(char kind, const struct words *before)
 	case 's':
 		return io_list(CLT_CLASS);
 	case 'S':
-		return devices_and_sessions();
+		return devices_sessions_and_exports();
 	case 'T':
 		return devices_sessions_and_paths();
 	case 'p':

@@ -20,6 +20,7 @@ static const struct column mapped_columns[] = {
 	{ "paths", "PATHS", COL_NUMBER },
 	{ "session", "SESSION", COL_TEXT },
 	{ "device_path", "ON SERVER", COL_TEXT },
+	{ "slow_s", "SLOW", COL_SECONDS },
 };
 
 static const struct column mapped_more_columns[] = {
@@ -34,6 +35,8 @@ static const struct column mapped_more_columns[] = {
 	{ "request_timeout", "TAKES", COL_NUMBER },
 	{ "nr_poll_queues", "POLLED", COL_NUMBER },
 	{ "mpath_policy", "POLICY", COL_TEXT },
+	{ "slow_s", "SLOW", COL_SECONDS },
+	{ "slow_requests", "OVERDUE", COL_NUMBER },
 };
 
 static const struct column session_columns[] = {
@@ -45,6 +48,7 @@ static const struct column session_columns[] = {
 	{ "read_bytes", "READ", COL_BYTES },
 	{ "write_bytes", "WRITTEN", COL_BYTES },
 	{ "mpath_policy", "POLICY", COL_TEXT },
+	{ "slow_s", "SLOW", COL_SECONDS },
 };
 
 static const struct column session_more_columns[] = {
@@ -58,6 +62,7 @@ static const struct column session_more_columns[] = {
 	{ "ack_timeout_ms", "ACK", COL_NUMBER },
 	{ "retry_count", "RETRIES", COL_NUMBER },
 	{ "connect_timeout_ms", "CONNECT", COL_NUMBER },
+	{ "slow_s", "SLOW", COL_SECONDS },
 };
 
 static const struct column path_columns[] = {
@@ -80,6 +85,7 @@ static const struct column path_columns[] = {
 	{ "fences_unanswered", "UNFENCED", COL_NUMBER },
 	{ "last_gap_ns", "LAST_GAP", COL_NS },
 	{ "longest_gap_ns", "LONGEST_GAP", COL_NS },
+	{ "last_failure", "LAST_FAILURE", COL_TEXT },
 };
 
 static const struct column export_columns[] = {
@@ -87,6 +93,22 @@ static const struct column export_columns[] = {
 	{ "session", "SESSION", COL_TEXT },
 	{ "access_mode", "MODE", COL_TEXT },
 	{ "device_path", "AS", COL_TEXT },
+	{ "slow_s", "SLOW", COL_SECONDS },
+	{ "slow_times", NULL, COL_NUMBER },
+	{ "orphans", "ORPHANS", COL_NUMBER },
+};
+
+static const struct column export_more_columns[] = {
+	{ "device", "DEVICE", COL_TEXT },
+	{ "orphans", "ORPHANS", COL_NUMBER },
+};
+
+static const struct column holder_columns[] = {
+	{ "session", "SESSION", COL_TEXT },
+	{ "access_mode", "MODE", COL_TEXT },
+	{ "device_path", "AS", COL_TEXT },
+	{ "slow_s", "SLOW", COL_SECONDS },
+	{ "slow_times", "TIMES", COL_NUMBER },
 };
 
 static void add_mapped(struct table *table, const struct mapped *dev,
@@ -102,6 +124,7 @@ static void add_mapped(struct table *table, const struct mapped *dev,
 	table_count(table, sess ? (long long)sess->nr_paths : -1);
 	table_text(table, dev->session);
 	table_text(table, dev->device_path);
+	table_count(table, dev->slow.seconds);
 }
 
 static struct table mapped_table(const struct words *disks)
@@ -161,6 +184,7 @@ static void add_path(struct table *table, const struct session *sess, const stru
 	table_count(table, stats->fences_unanswered);
 	table_count(table, stats->last_gap_ns);
 	table_count(table, stats->longest_gap_ns);
+	table_text(table, path->last_failure);
 }
 
 static void add_paths(struct table *table, const struct session *sess)
@@ -204,7 +228,7 @@ static size_t devices_of(const struct session *sess, const struct export_list *e
 }
 
 static void add_session(struct table *table, const struct session *sess,
-			const struct export_list *exports)
+			const struct mapped_list *mapped, const struct export_list *exports)
 {
 	long long read = 0, written = 0;
 	size_t i;
@@ -223,12 +247,14 @@ static void add_session(struct table *table, const struct session *sess,
 	table_number(table, read);
 	table_number(table, written);
 	table_text(table, sess->policy);
+	table_count(table, session_slow(sess, mapped, exports));
 }
 
 enum status cmd_sessions(const struct args *args)
 {
 	const char *role = args->words.nr ? args->words.word[0] : NULL;
 	struct export_list exports = exports_load();
+	struct mapped_list mapped = mapped_load();
 	struct table table = TABLE(session_columns);
 	struct session_list list = { 0 };
 	size_t i;
@@ -240,7 +266,7 @@ enum status cmd_sessions(const struct args *args)
 	if (!role || !strcmp(role, "server"))
 		sessions_load(&list, true);
 	for (i = 0; i < list.nr; i++)
-		add_session(&table, &list.sess[i], &exports);
+		add_session(&table, &list.sess[i], &mapped, &exports);
 	table_print(&table, args);
 	return ST_OK;
 }
@@ -249,6 +275,7 @@ static void show_session(const struct args *args, const struct session *sess)
 {
 	struct table table = TABLE(session_more_columns), paths = TABLE(path_columns);
 	struct export_list exports = exports_load();
+	struct mapped_list mapped = mapped_load();
 	enum timing nr;
 
 	table_text(&table, sess->name);
@@ -258,6 +285,7 @@ static void show_session(const struct args *args, const struct session *sess)
 	table_digits(&table, sess->max_reconnects);
 	for (nr = 0; nr < NR_TIMINGS; nr++)
 		table_digits(&table, sess->timing[nr]);
+	table_count(&table, session_slow(sess, &mapped, &exports));
 	add_paths(&paths, sess);
 	object_print(&table, "paths", &paths, args);
 }
@@ -286,36 +314,100 @@ static void show_mapped(const struct args *args, const struct mapped *dev,
 	table_digits(&table, dev->request_timeout);
 	table_digits(&table, dev->poll_queues);
 	table_text(&table, sess ? sess->policy : NULL);
+	table_count(&table, dev->slow.seconds);
+	table_count(&table, dev->slow.times);
 	if (sess)
 		add_paths(&paths, sess);
 	object_print(&table, "paths", &paths, args);
 }
 
-/* A session if there is one of the name, else a device. */
-enum status cmd_show(const struct args *args)
+/* A device that clients have open, with those who have. */
+static bool show_export(const struct args *args, const char *name)
 {
-	const char *name = args->words.word[0];
-	struct session_list sessions = { 0 };
-	struct mapped_list list = mapped_load();
-	const struct session *sess;
-	const struct mapped *dev;
-	enum status status = ST_OK;
+	struct table table = TABLE(export_more_columns), holders = TABLE(holder_columns);
+	const char *device = strncmp(name, "/dev/", 5) ? name : name + 5;
+	struct export_list list = exports_load();
+	const struct export *export, *any = NULL;
+
+	for (export = list.export; export < list.export + list.nr; export++) {
+		if (strcmp(export->device, device))
+			continue;
+		any = export;
+		table_text(&holders, export->session);
+		table_text(&holders, export->access_mode);
+		table_text(&holders, export->device_path);
+		table_count(&holders, export->slow.seconds);
+		table_count(&holders, export->slow.times);
+	}
+	if (!any)
+		return false;
+	table_text(&table, device);
+	table_count(&table, any->orphans);
+	object_print(&table, "sessions", &holders, args);
+	return true;
+}
+
+static bool show_one_session(const struct args *args, const struct session_list *list, const char *name)
+{
+	const struct session *sess = session_find(list, name);
+
+	if (sess)
+		show_session(args, sess);
+	return sess;
+}
+
+static void detail_sessions(const struct session_list *list)
+{
 	struct words names = { 0 };
 	size_t i;
 
-	sessions_load(&sessions, args->server);
-	for (i = 0; i < sessions.nr; i++)
-		words_add(&names, sessions.sess[i].name);
-	sess = session_find(&sessions, name);
-	if (sess) {
-		show_session(args, sess);
+	for (i = 0; i < list->nr; i++)
+		words_add(&names, list->sess[i].name);
+	if (names.nr)
+		detail("next", "sessions are %s", words_join(&names, ", "));
+}
+
+/* False: the server has nothing of this name. */
+static bool show_of_server(const struct args *args, const struct session_list *sessions, const char *name)
+{
+	return show_one_session(args, sessions, name) || show_export(args, name);
+}
+
+static enum status show_server(const struct args *args, const char *name)
+{
+	struct session_list sessions = { 0 };
+
+	sessions_load(&sessions, true);
+	if (show_of_server(args, &sessions, name))
 		return ST_OK;
-	}
+	fail(ST_NOT_FOUND, "%s is no session of the server, and no device that clients have open", name);
+	detail_sessions(&sessions);
+	return ST_NOT_FOUND;
+}
+
+/* A session if there is one of the name, else a device; of the client if it has one. */
+enum status cmd_show(const struct args *args)
+{
+	struct session_list sessions = { 0 }, theirs = { 0 };
+	const char *name = args->words.word[0];
+	enum status status = ST_OK;
+	struct mapped_list list;
+	const struct mapped *dev;
+
+	if (args->server)
+		return show_server(args, name);
+	sessions_load(&sessions, false);
+	if (show_one_session(args, &sessions, name))
+		return ST_OK;
+	list = mapped_load();
+	sessions_load(&theirs, true);
+	if (!mapped_any(&list, name) && show_of_server(args, &theirs, name))
+		return ST_OK;
 	dev = mapped_find(&list, name, &status);
 	if (dev)
 		show_mapped(args, dev, session_find(&sessions, dev->session));
-	else if (sessions.nr)
-		detail("next", "sessions are %s", words_join(&names, ", "));
+	else
+		detail_sessions(&sessions);
 	return status;
 }
 
@@ -330,6 +422,9 @@ enum status cmd_exports(const struct args *args)
 		table_text(&table, list.export[i].session);
 		table_text(&table, list.export[i].access_mode);
 		table_text(&table, list.export[i].device_path);
+		table_count(&table, list.export[i].slow.seconds);
+		table_count(&table, list.export[i].slow.times);
+		table_count(&table, list.export[i].orphans);
 	}
 	table_print(&table, args);
 	return ST_OK;

@@ -51,7 +51,9 @@ const struct command commands[] = {
 		0, 0, cmd_list,
 	}, {
 		"show", "DEVICE|SESSION", "Sju", "S", "show one device or session in full",
-		"Show all there is to say of one mapped device, or of one session, with its paths.",
+		"Show all there is to say of one mapped device, or of one session, with its paths; or of a device of\n"
+		"this host that clients have open, with their sessions. What the client has of this name comes first;\n"
+		"with --server only the server's.",
 		1, 1, cmd_show,
 	}, {
 		"sessions", "[client|server]", "jHu", "r", "list sessions",

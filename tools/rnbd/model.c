@@ -10,6 +10,17 @@
 #include "model.h"
 #include "out.h"
 
+/* "<seconds> <times>" */
+static struct slow slow_read(const char *dir)
+{
+	const char *text = io_read("%s/slow", dir);
+	struct slow slow = { -1, -1 };
+
+	if (text && sscanf(text, "%lld %lld", &slow.seconds, &slow.times) != 2)
+		slow = (struct slow){ -1, -1 };
+	return slow;
+}
+
 static struct mapped mapped_read(const char *disk)
 {
 	const char *dir = mem_printf("/sys/block/%s/rnbd", disk);
@@ -26,6 +37,7 @@ static struct mapped mapped_read(const char *disk)
 		.request_timeout = io_read("%s/request_timeout", dir),
 		.poll_queues = io_read("%s/nr_poll_queues", dir),
 		.identity = io_read("%s/identity", dir),
+		.slow = slow_read(dir),
 		.bytes = sectors < 0 ? -1 : sectors * 512,
 	};
 }
@@ -65,6 +77,18 @@ static bool mapped_is(const struct mapped *dev, const char *name, const char *di
 	return !strcmp(dev->disk, disk) || !strcmp(dev->device_path, name) ||
 	       (!strncmp(dev->device_path, name, len) && name[len] == '@' &&
 		!strcmp(dev->session, name + len + 1));
+}
+
+/* Is there one, or more, that somebody may mean by a name? */
+bool mapped_any(const struct mapped_list *list, const char *name)
+{
+	const char *disk = disk_of(name);
+	size_t i;
+
+	for (i = 0; i < list->nr; i++)
+		if (mapped_is(&list->dev[i], name, disk))
+			return true;
+	return false;
 }
 
 static void mapped_unknown(const struct mapped_list *list, const char *name)
@@ -160,6 +184,7 @@ static void path_read(struct session *sess, const char *name)
 	path.dst = io_read("%s/dst_addr", path.dir);
 	path.hca_name = io_read("%s/hca_name", path.dir);
 	path.hca_port = io_read("%s/hca_port", path.dir);
+	path.last_failure = io_read("%s/last_failure", path.dir);
 	/* A path of the server is there while it serves. */
 	path.state = sess->server ? "connected" : io_read("%s/state", path.dir);
 	stats_read(&path.stats, path.dir, sess->server);
@@ -295,9 +320,11 @@ struct export_list exports_load(void)
 	struct words devices = io_list(SRV_CTL "/devices"), sessions;
 	struct export_list list = { 0 };
 	struct export *export;
+	long long orphans;
 	size_t i, j;
 
 	for (i = 0; i < devices.nr; i++) {
+		orphans = io_read_number(-1, SRV_CTL "/devices/%s/orphans", devices.word[i]);
 		sessions = io_list(SRV_CTL "/devices/%s/sessions", devices.word[i]);
 		for (j = 0; j < sessions.nr; j++) {
 			export = MEM_ADD(list.export, list.nr);
@@ -307,9 +334,27 @@ struct export_list exports_load(void)
 						 export->session);
 			export->access_mode = io_read("%s/access_mode", export->dir);
 			export->device_path = io_read("%s/mapping_path", export->dir);
+			export->slow = slow_read(export->dir);
+			export->orphans = orphans;
 		}
 	}
 	return list;
+}
+
+/* For how long the slowest of its disks has not answered, on this side; -1 if that is not told. */
+long long session_slow(const struct session *sess, const struct mapped_list *devices,
+		       const struct export_list *exports)
+{
+	long long slow = -1;
+	size_t i;
+
+	for (i = 0; i < devices->nr && !sess->server; i++)
+		if (!strcmp(devices->dev[i].session, sess->name) && devices->dev[i].slow.seconds > slow)
+			slow = devices->dev[i].slow.seconds;
+	for (i = 0; i < exports->nr && sess->server; i++)
+		if (!strcmp(exports->export[i].session, sess->name) && exports->export[i].slow.seconds > slow)
+			slow = exports->export[i].slow.seconds;
+	return slow;
 }
 
 struct declared_list declared_load(void)

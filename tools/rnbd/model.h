@@ -14,12 +14,21 @@
 #define CLT_CLASS	"/sys/class/rtrs-client"
 #define SRV_CLASS	"/sys/class/rtrs-server"
 
+/*
+ * A disk that does not answer in time: for how long the oldest of its requests has been waiting, 0 if none does, and how often
+ * that was so.
+ */
+struct slow {
+	long long seconds, times;
+};
+
 /* A mapped device. */
 struct mapped {
 	const char *disk;		/* rnbd0 */
 	const char *dir;		/* its files, /sys/block/rnbd0/rnbd */
 	const char *state, *session, *device_path, *access_mode;
 	const char *no_path_timeout, *request_timeout, *poll_queues, *identity;
+	struct slow slow;
 	long long bytes;
 };
 
@@ -38,7 +47,7 @@ struct path_stats {
 struct path {
 	const char *name;		/* ip:10.1.0.1@ip:10.1.0.2 */
 	const char *dir;
-	const char *src, *dst, *state, *hca_name, *hca_port;
+	const char *src, *dst, *state, *hca_name, *hca_port, *last_failure;
 	struct path_stats stats;
 };
 
@@ -63,6 +72,8 @@ struct export {
 	const char *device;		/* sda1 */
 	const char *dir;		/* of the session below it */
 	const char *session, *access_mode, *device_path;
+	struct slow slow;
+	long long orphans;		/* of the device, whoever sent them */
 };
 
 struct export_list {
@@ -81,6 +92,7 @@ struct declared_list {
 };
 
 struct mapped_list mapped_load(void);
+bool mapped_any(const struct mapped_list *list, const char *name);
 const struct mapped *mapped_find(const struct mapped_list *list, const char *name,
 				 enum status *status);
 void sessions_load(struct session_list *list, bool server);
@@ -91,6 +103,8 @@ size_t session_devices(const struct session *sess);
 bool path_is(const struct path *path, const char *name);
 enum status path_get(const struct session *sess, const char *name, const struct path **path);
 struct export_list exports_load(void);
+long long session_slow(const struct session *sess, const struct mapped_list *devices,
+		       const struct export_list *exports);
 struct declared_list declared_load(void);
 bool module_loaded(const char *name);
 

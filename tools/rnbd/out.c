@@ -135,6 +135,8 @@ static const char *cell_shown(const struct column *column, const struct cell *ce
 	/* 0: not measured yet */
 	if (column->kind == COL_NS)
 		return cell->number ? mem_printf("%.3fms", cell->number / 1e6) : "-";
+	if (column->kind == COL_SECONDS)
+		return cell->number ? mem_printf("%llds", cell->number) : "-";
 	if (column->kind == COL_MILLI)
 		return mem_printf(cell->number < 9950 ? "%.1f" : "%.0f", cell->number / 1e3);
 	return mem_printf("%lld", cell->number);

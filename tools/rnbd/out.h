@@ -13,6 +13,7 @@ enum column_kind {
 	COL_BYTES,
 	COL_NS,
 	COL_MILLI,		/* thousandths */
+	COL_SECONDS,
 	COL_JSON,		/* text that is JSON already */
 };
 

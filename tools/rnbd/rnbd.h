@@ -47,9 +47,9 @@ struct args {
 
 /*
  * A command. Its options are letters of the table in args.c; complete says what its words are:
- * d a mapped device, s a session of the client, S a device or a session of either side, T these or a
- * path, p a path of the session before it, e an exported device, x a session that has it open, r client or server, c exports or
- * map, m a map of the files if that was map; the last one may repeat.
+ * d a mapped device, s a session of the client, S a session or a device of either side, T a mapped device, a session of
+ * either side or a path, p a path of the session before it, e an exported device, x a session that has it open, r client or
+ * server, c exports or map, m a map of the files if that was map; the last one may repeat.
  */
 struct command {
 	const char *name;
