@@ -203,6 +203,15 @@ static void print_failover(const struct nl_message *msg)
 	       gap_ms);
 }
 
+/* For how long the disk has not answered, or had not. */
+static void print_slow(const struct nl_message *msg, const char *word)
+{
+	uint32_t ms;
+
+	if (number_of(msg, RTRS_NL_A_GAP_MS, &ms))
+		printf(" %s %" PRIu32 " s", word, ms / 1000);
+}
+
 static void print_line(const struct nl_message *msg)
 {
 	uint32_t event = RTRS_NL_EVENT_PATH, side = RTRS_NL_SIDE_CLIENT, error;
@@ -228,6 +237,8 @@ static void print_line(const struct nl_message *msg)
 	print_attr(msg, RTRS_NL_A_CAUSE, ", ");
 	if (event == RTRS_NL_EVENT_FAILOVER)
 		print_failover(msg);
+	if (event == RTRS_NL_EVENT_DEVICE_SLOW || event == RTRS_NL_EVENT_DEVICE_ANSWERS)
+		print_slow(msg, event == RTRS_NL_EVENT_DEVICE_SLOW ? "for" : "after");
 	print_attr(msg, RTRS_NL_A_REASON, ": ");
 	if (number_of(msg, RTRS_NL_A_ERROR, &error))
 		printf(" (%s)", strerrorname_np(error) ? strerrorname_np(error) : "unknown");

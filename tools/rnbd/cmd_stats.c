@@ -35,6 +35,7 @@
 	{ "reconnects", "RECONNECTS", COL_NUMBER },		\
 	{ "losses", "LOSSES", COL_NUMBER },			\
 	{ "io_errors", "ERRORS", COL_NUMBER },			\
+	{ "slow_s", "SLOW", COL_SECONDS },			\
 	{ "failed_reconnects", NULL, COL_NUMBER },		\
 	{ "timeouts", NULL, COL_NUMBER },			\
 	{ "fences", NULL, COL_NUMBER },				\
@@ -164,6 +165,7 @@ static void add_rest(struct table *table, const struct sampled *item)
 	table_count(table, figures->counter[COUNT_RECONNECTS]);
 	table_count(table, causes_sum(&figures->losses));
 	table_count(table, causes_sum(&figures->io_errors));
+	table_count(table, item->slow_s);
 	table_count(table, figures->counter[COUNT_FAILED_RECONNECTS]);
 	table_count(table, figures->counter[COUNT_TIMEOUTS]);
 	table_count(table, figures->counter[COUNT_FENCES]);

@@ -48,6 +48,16 @@ static const char *short_time(long long ns)
 	return mem_printf("%.*f%s", *unit == 'u' || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
 }
 
+/* "9999s", "166m", "30h" */
+static const char *short_seconds(long long seconds)
+{
+	if (seconds < 0)
+		return "-";
+	if (seconds < 10000)
+		return mem_printf("%llds", seconds);
+	return mem_printf(seconds < 600000 ? "%lldm" : "%lldh", seconds / (seconds < 600000 ? 60 : 3600));
+}
+
 /* Before the second sample there are no rates. */
 static const char *rate(long long number, long long ns)
 {
@@ -150,6 +160,12 @@ static const char *cell_errors(const struct row *row, long long ns)
 	return short_number(causes_sum(&row->ever->figures.io_errors));
 }
 
+static const char *cell_slow(const struct row *row, long long ns)
+{
+	(void)ns;
+	return row->since->slow_s ? short_seconds(row->since->slow_s) : "-";
+}
+
 /* How wide a terminal has to be for a column, and from when on others say more. */
 static const struct list_column {
 	const char *head;
@@ -169,6 +185,7 @@ static const struct list_column {
 	{ "RECON", 5, 106, 0, cell_reconnects },
 	{ "LOST", 5, 112, 0, cell_losses },
 	{ "ERR", 5, 54, 0, cell_errors },
+	{ "SLOW", 5, 86, 0, cell_slow },
 };
 
 static bool has_column(const struct list_column *column)
@@ -243,6 +260,20 @@ static void draw_row(const struct view *view, const struct row *row, int line, l
 	}
 }
 
+/* What there is in the way of disks that do not answer: how many, and for how long; or nothing. */
+static const char *slow_disks(const struct sample *since, bool server)
+{
+	long long seconds, longest = 0;
+	size_t i, nr = 0, all = server ? since->exports.nr : since->devices.nr;
+
+	for (i = 0; i < all; i++) {
+		seconds = server ? since->exports.export[i].slow.seconds : since->devices.dev[i].slow.seconds;
+		nr += seconds > 0;
+		longest = seconds > longest ? seconds : longest;
+	}
+	return nr ? mem_printf(", %zu disk%s slow for %s", nr, nr == 1 ? "" : "s", short_seconds(longest)) : "";
+}
+
 static void draw_side(const struct sample *since, bool server, int line)
 {
 	size_t i, paths = 0, connected = 0, sessions = 0;
@@ -260,9 +291,9 @@ static void draw_side(const struct sample *since, bool server, int line)
 		read += figures->counter[COUNT_READ_BYTES] > 0 ? figures->counter[COUNT_READ_BYTES] : 0;
 		write += figures->counter[COUNT_WRITE_BYTES] > 0 ? figures->counter[COUNT_WRITE_BYTES] : 0;
 	}
-	screen_put(line, 0, "%s: %zu session%s, %zu of %zu paths up, %s IOPS, read/s %s, write/s %s",
+	screen_put(line, 0, "%s: %zu session%s, %zu of %zu paths up%s, %s IOPS, read/s %s, write/s %s",
 		   server ? "server" : "client", sessions, sessions == 1 ? "" : "s", connected, paths,
-		   rate(requests, since->since_ns), byte_rate(read, since->since_ns),
+		   slow_disks(since, server), rate(requests, since->since_ns), byte_rate(read, since->since_ns),
 		   byte_rate(write, since->since_ns));
 }
 
@@ -402,6 +433,27 @@ static int draw_causes(const char *what, const struct causes *since, const struc
 	return line + 1;
 }
 
+/* Disks of a session that do not answer, if there are any. */
+static void draw_slow(const struct sample *since, const struct session *sess, int line)
+{
+	const char *text = "";
+	long long seconds;
+	size_t i;
+
+	for (i = 0; i < since->devices.nr && !sess->server; i++) {
+		seconds = since->devices.dev[i].slow.seconds;
+		if (seconds > 0 && !strcmp(since->devices.dev[i].session, sess->name))
+			text = mem_printf("%s%s %s  ", text, since->devices.dev[i].disk, short_seconds(seconds));
+	}
+	for (i = 0; i < since->exports.nr && sess->server; i++) {
+		seconds = since->exports.export[i].slow.seconds;
+		if (seconds > 0 && !strcmp(since->exports.export[i].session, sess->name))
+			text = mem_printf("%s%s %s  ", text, since->exports.export[i].device, short_seconds(seconds));
+	}
+	if (*text)
+		screen_put(line, 0, "SLOW      %s", text);
+}
+
 static void draw_split(const struct shown *shown, struct view *view)
 {
 	const struct row *row = &view->row[view->at];
@@ -420,7 +472,8 @@ static void draw_split(const struct shown *shown, struct view *view)
 	line = draw_operation(&item->figures, OP_READ, ns, line);
 	line = draw_operation(&item->figures, OP_WRITE, ns, line);
 	line = draw_causes("LOSSES", &row->since->figures.losses, &row->ever->figures.losses, line);
-	draw_causes("ERRORS", &row->since->figures.io_errors, &row->ever->figures.io_errors, line);
+	line = draw_causes("ERRORS", &row->since->figures.io_errors, &row->ever->figures.io_errors, line);
+	draw_slow(shown->since, item->sess, line);
 	draw_foot("Esc back  t totals  up/down other path  +- interval  q quit");
 }
 
@@ -443,6 +496,7 @@ static void draw_help(void)
 		"INFL   requests without an answer yet",
 		"FOVER  requests taken over from lost paths, since the counters were reset",
 		"ERR    requests that ended with an error; LOST losses of a path; so, too",
+		"SLOW   for how long a disk of the session has not answered",
 		"",
 		"Parts: client until it is posted, wire, server until it is given to the",
 		"device, device. A sample of all requests is timed. - is not counted here.",

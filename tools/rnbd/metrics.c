@@ -31,8 +31,7 @@ struct scope {
 	FILE *file;
 	bool prometheus;
 	const struct family *begun;		/* the one whose comments are printed */
-	struct mapped_list devices;
-	struct export_list exports;
+	const struct sample *sample;
 };
 
 struct family {
@@ -200,10 +199,10 @@ static void session_devices_nr(struct scope *scope, const struct family *family,
 {
 	size_t i, nr = 0;
 
-	for (i = 0; i < scope->devices.nr && !item->sess->server; i++)
-		nr += !strcmp(scope->devices.dev[i].session, item->sess->name);
-	for (i = 0; i < scope->exports.nr && item->sess->server; i++)
-		nr += !strcmp(scope->exports.export[i].session, item->sess->name);
+	for (i = 0; i < scope->sample->devices.nr && !item->sess->server; i++)
+		nr += !strcmp(scope->sample->devices.dev[i].session, item->sess->name);
+	for (i = 0; i < scope->sample->exports.nr && item->sess->server; i++)
+		nr += !strcmp(scope->sample->exports.export[i].session, item->sess->name);
 	number_print(scope, family, labels, nr);
 }
 
@@ -293,17 +292,70 @@ static const struct family path_families[] = {
 	  .samples = latency_parts },
 };
 
-static const struct family device_size = {
-	.name = "rnbd_device_size_bytes",
-	.type = GAUGE,
-	.unit = "bytes",
-	.help = "Size of a mapped device.",
+static long long device_size(const struct mapped *dev)
+{
+	return dev->bytes;
+}
+
+static long long device_open(const struct mapped *dev)
+{
+	return dev->state ? !strcmp(dev->state, "open") : -1;
+}
+
+static long long device_slow(const struct mapped *dev)
+{
+	return dev->slow.seconds;
+}
+
+static long long device_overdue(const struct mapped *dev)
+{
+	return dev->slow.times;
+}
+
+#define FAMILY(its_name, its_type, its_unit, its_help) \
+	.family = { .name = its_name, .type = its_type, .unit = its_unit, .help = its_help }
+
+static const struct {
+	struct family family;
+	long long (*of)(const struct mapped *dev);
+} device_families[] = {
+	{ FAMILY("rnbd_device_size_bytes", GAUGE, "bytes", "Size of a mapped device."), device_size },
+	{ FAMILY("rnbd_device_open", GAUGE, NULL, "Whether the server has the mapped device open."), device_open },
+	{ FAMILY("rnbd_device_slow_seconds", GAUGE, "seconds",
+		 "For how long the oldest request of a mapped device has been waiting that takes longer than its io_timeout."),
+	  device_slow },
+	{ FAMILY("rnbd_device_overdue_requests", COUNTER, NULL,
+		 "Requests of a mapped device that took longer than its io_timeout."), device_overdue },
 };
 
-static const struct family device_open = {
-	.name = "rnbd_device_open",
-	.type = GAUGE,
-	.help = "Whether the server has the mapped device open.",
+static long long export_slow(const struct export *export)
+{
+	return export->slow.seconds;
+}
+
+static long long export_slow_times(const struct export *export)
+{
+	return export->slow.times;
+}
+
+static long long export_orphans(const struct export *export)
+{
+	return export->orphans;
+}
+
+/* Those of a client that has a device open, or of the device, whoever has it. */
+static const struct {
+	struct family family;
+	long long (*of)(const struct export *export);
+	bool of_device;
+} export_families[] = {
+	{ FAMILY("rnbd_export_slow_seconds", GAUGE, "seconds",
+		 "For how long the disk of an open device has had a request that its client has asked for."),
+	  export_slow, false },
+	{ FAMILY("rnbd_export_slow_periods", COUNTER, NULL,
+		 "How often the disk of an open device began to have such a request."), export_slow_times, false },
+	{ FAMILY("rnbd_export_orphaned_requests", GAUGE, NULL,
+		 "Requests that a disk has not ended although the path that they came on is gone."), export_orphans, true },
 };
 
 static const char *item_labels(const struct sampled *item)
@@ -336,19 +388,53 @@ static const char *device_labels(const struct mapped *dev)
 		     dev->device_path);
 }
 
-static void metrics_print(struct scope *scope, const struct sample *sample)
+static void devices_print(struct scope *scope)
 {
-	const struct mapped *dev;
+	const struct mapped_list *list = &scope->sample->devices;
+	size_t i, j;
 
-	scope->devices = mapped_load();
-	scope->exports = exports_load();
-	families_print(scope, session_families, ARRAY_SIZE(session_families), sample, false);
-	families_print(scope, path_families, ARRAY_SIZE(path_families), sample, true);
-	for (dev = scope->devices.dev; dev < scope->devices.dev + scope->devices.nr; dev++)
-		number_print(scope, &device_size, device_labels(dev), dev->bytes);
-	for (dev = scope->devices.dev; dev < scope->devices.dev + scope->devices.nr; dev++)
-		if (dev->state)
-			number_print(scope, &device_open, device_labels(dev), !strcmp(dev->state, "open"));
+	for (i = 0; i < ARRAY_SIZE(device_families); i++)
+		for (j = 0; j < list->nr; j++)
+			number_print(scope, &device_families[i].family, device_labels(&list->dev[j]),
+				     device_families[i].of(&list->dev[j]));
+}
+
+static const char *export_labels(const struct export *export, bool of_device)
+{
+	const char *labels = label("", "device", export->device);
+
+	if (of_device)
+		return labels;
+	return label(label(labels, "session", export->session), "device_path", export->device_path);
+}
+
+/* Exports of one device are next to each other. */
+static void exports_print(struct scope *scope)
+{
+	const struct export_list *list = &scope->sample->exports;
+	const struct export *export;
+	size_t i, j;
+	bool same;
+
+	for (i = 0; i < ARRAY_SIZE(export_families); i++) {
+		for (j = 0; j < list->nr; j++) {
+			export = &list->export[j];
+			same = j && !strcmp(export->device, list->export[j - 1].device);
+			/* One that goes meanwhile has lost its files. */
+			if (export->device_path && !(export_families[i].of_device && same))
+				number_print(scope, &export_families[i].family,
+					     export_labels(export, export_families[i].of_device),
+					     export_families[i].of(export));
+		}
+	}
+}
+
+static void metrics_print(struct scope *scope)
+{
+	families_print(scope, session_families, ARRAY_SIZE(session_families), scope->sample, false);
+	families_print(scope, path_families, ARRAY_SIZE(path_families), scope->sample, true);
+	devices_print(scope);
+	exports_print(scope);
 	if (!scope->prometheus)
 		fputs("# EOF\n", scope->file);
 }
@@ -362,7 +448,7 @@ static enum status output_fail(const char *file)
  * Who reads the file sees the old one or the new one. Until it is complete it has another name, which
  * ends as no file that node_exporter reads.
  */
-static enum status output_write(struct scope *scope, const struct sample *sample, const char *file)
+static enum status output_write(struct scope *scope, const char *file)
 {
 	const char *unfinished = mem_printf("%s.tmp", file);
 	enum status status = ST_OK;
@@ -374,7 +460,7 @@ static enum status output_write(struct scope *scope, const struct sample *sample
 	scope->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!scope->file)
 		return output_fail(unfinished);
-	metrics_print(scope, sample);
+	metrics_print(scope);
 	/* Whatever the umask: node_exporter is another user. */
 	written = !fflush(scope->file) && !ferror(scope->file) && !fchmod(fd, 0644);
 	if (!written)
@@ -389,10 +475,10 @@ static enum status output_write(struct scope *scope, const struct sample *sample
 
 enum status metrics_write(const struct sample *sample, const struct args *args)
 {
-	struct scope scope = { .file = stdout, .prometheus = args->prometheus };
+	struct scope scope = { .file = stdout, .prometheus = args->prometheus, .sample = sample };
 
 	if (args->output)
-		return output_write(&scope, sample, args->output);
-	metrics_print(&scope, sample);
+		return output_write(&scope, args->output);
+	metrics_print(&scope);
 	return ST_OK;
 }

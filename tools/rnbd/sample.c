@@ -139,6 +139,7 @@ static void item_take(struct sample *sample, const struct session *sess, const s
 	item->sess = sess;
 	item->path = path;
 	item->inflight = path ? path->stats.inflight : -1;
+	item->slow_s = path ? -1 : session_slow(sess, &sample->devices, &sample->exports);
 	counters_take(item->figures.counter, path ? &path->stats : &sess->stats);
 	for (op = 0; op < NR_OPERATIONS; op++)
 		latency_take(item->figures.latency[op], dir, op);
@@ -155,6 +156,8 @@ void sample_take(struct sample *sample)
 	*sample = (struct sample){ .time_ns = clock_ns() };
 	sessions_load(&sample->sessions, false);
 	sessions_load(&sample->sessions, true);
+	sample->devices = mapped_load();
+	sample->exports = exports_load();
 	for (i = 0; i < sample->sessions.nr; i++) {
 		sess = &sample->sessions.sess[i];
 		item_take(sample, sess, NULL);
@@ -305,6 +308,8 @@ struct sample sample_since(const struct sample *now, const struct sample *before
 		.time_ns = now->time_ns,
 		.since_ns = before ? now->time_ns - before->time_ns : 0,
 		.sessions = now->sessions,
+		.devices = now->devices,
+		.exports = now->exports,
 	};
 	const struct figures *earlier;
 	struct sampled *item;

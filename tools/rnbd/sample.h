@@ -68,6 +68,7 @@ struct sampled {
 	const struct path *path;
 	struct figures figures;
 	long long inflight;		/* just now */
+	long long slow_s;		/* of a session: of the slowest of its disks, just now */
 };
 
 /* A session comes before its paths. */
@@ -75,6 +76,8 @@ struct sample {
 	long long time_ns;
 	long long since_ns;		/* how long it covers; 0: since the counters were reset */
 	struct session_list sessions;
+	struct mapped_list devices;
+	struct export_list exports;
 	struct sampled *item;
 	size_t nr;
 };

@@ -223,6 +223,20 @@ def check_prometheus(program):
     check_values(parse(output(program, "--prometheus"), True), json.loads(output(program, "-j")), "_total")
 
 
+def check_slow(program):
+    """A disk that does not answer, of the client and of the server."""
+    families = parse(output(program, "--openmetrics"))
+    for name, suffix, labels, value in (
+            ("rnbd_device_slow_seconds", "", {"device": "rnbd0", "session": "alpha@storage"}, 31),
+            ("rnbd_device_overdue_requests", "_total", {"device": "rnbd0", "session": "alpha@storage"}, 7),
+            ("rnbd_export_slow_seconds", "", {"device": "selftest0", "session": "alpha@storage"}, 33),
+            ("rnbd_export_slow_periods", "_total", {"device": "selftest0", "session": "alpha@storage"}, 2)):
+        need(number(families, name, name + suffix, **labels) == value, f"{name} is not {value}")
+    # One of the device, though two have it open.
+    need(families["rnbd_export_orphaned_requests"].samples
+         == {("rnbd_export_orphaned_requests", (("device", "selftest0"),)): 3}, "orphans")
+
+
 def check_same(program):
     """Both formats have the same samples."""
     lines = [[line for line in output(program, kind).splitlines() if not line.startswith("#")]
@@ -232,8 +246,8 @@ def check_same(program):
 
 def check_labels(program):
     """The name that the session has here."""
-    names = {dict(labels)["session"] for family in parse(output(program, "--openmetrics")).values()
-             for _, labels in family.samples}
+    names = {value for family in parse(output(program, "--openmetrics")).values()
+             for _, labels in family.samples for name, value in labels if name == "session"}
     need(names == {"alpha@storage", 'a"b\\c@ü\\374'}, f"sessions {names}")
 
 
@@ -330,7 +344,7 @@ def check_documented(program, page="../../../Documentation/admin-guide/metrics.r
 
 
 CHECKS = {"parser": check_parser, "openmetrics": check_openmetrics, "prometheus": check_prometheus,
-          "same": check_same, "labels": check_labels, "file": check_file, "dashboard": check_dashboard,
+          "same": check_same, "slow": check_slow, "labels": check_labels, "file": check_file, "dashboard": check_dashboard,
           "documented": check_documented}
 
 try:

@@ -401,6 +401,36 @@ def case_split():
         top.keys("\x1bOD", "Enter split")
 
 
+def case_slow():
+    """Disks that do not answer: how many there are, whose, and which; and that they answer again."""
+    device = ROOT / "sys/block/rnbd0/rnbd"
+    export = ROOT / "sys/class/rnbd-server/ctl/devices/selftest0/sessions/alpha@storage"
+    with Top(columns=90) as top:
+        top.until(READY)
+        top.line_is("SESSION, PATH", "STATE IOPS BYTES/S P50 P99 P999 INFL FOVER ERR SLOW")
+        top.line_is("alpha@storage ", "2/2 - - 409us 2.02ms 7.73ms 7 7 8 -")
+        (device / "slow").write_text("31 7\n")
+        (export / "slow").write_text("33 2\n")
+        top.later(1, "client: 1 session, 2 of 2 paths up, 1 disk slow for 31s, 0 IOPS")
+        top.until("server: 1 session, 2 of 2 paths up, 1 disk slow for 33s, 0 IOPS")
+        top.line_is("alpha@storage ", "2/2 0 0B - - - 7 7 8 31s")
+        top.line_is(A, "up 0 0B - - - 5 7 3 -")
+        top.keys("j\r", f"alpha@storage, client, {A}\n")
+        top.line_is("SLOW", "rnbd0 31s")
+        top.keys("G", f"alpha@storage, server, {B}\n")
+        top.line_is("SLOW", "selftest0 33s")
+        top.keys("\x1b", "Enter split")
+        shutil.copytree(device.parent, ROOT / "sys/block/rnbd1")
+        (ROOT / "sys/block/rnbd1/rnbd/slow").write_text("600060 1\n")
+        top.later(1, "2 disks slow for 166h,")
+        top.line_is("alpha@storage ", "2/2 0 0B - - - 7 7 8 166h")
+        shutil.rmtree(ROOT / "sys/block/rnbd1")
+        (device / "slow").write_text("0 7\n")
+        (export / "slow").write_text("0 2\n")
+        top.later(1, "client: 1 session, 2 of 2 paths up, 0 IOPS")
+        top.line_is("alpha@storage ", "2/2 0 0B - - - 7 7 8 -")
+
+
 def case_split_gone():
     """What is looked at goes away."""
     with Top() as top:
@@ -417,7 +447,7 @@ def case_sizes():
     """From the smallest terminal to a wide one, while it runs and from the start."""
     with Top() as top:
         top.until(READY)
-        for lines, columns, there in ((50, 200, "RECON  LOST   ERR"), (10, 40, "STATE   IOPS BYTES/S\n"),
+        for lines, columns, there in ((50, 200, "RECON  LOST   ERR  SLOW"), (10, 40, "STATE   IOPS BYTES/S\n"),
                                       (6, 20, "SESSION, PATH"), (3, 12, "rnbd top"), (1, 1, "q"), (2, 5, "q qui"),
                                       (24, 80, "Enter split")):
             top.resize(lines, columns)
