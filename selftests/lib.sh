@@ -132,6 +132,16 @@ is() {
 	esac
 }
 
+# prints <pattern> <command>...: a line of its output has it
+prints() {
+	local pattern="$1" out
+	shift
+	out=$("$@" 2>&1) && echo "$out" | grep -Eq -e "$pattern" && return
+	echo "not there: $pattern"
+	echo "$out"
+	return 1
+}
+
 # must <command> [<argument>...]: the test makes no sense if this fails
 must() {
 	"$@" || abort "failed ($?): $*"

@@ -3,7 +3,7 @@
 #
 # One disk of the server hangs, and then a network is cut: another disk's I/O goes on over the other path within a
 # second, and the path that was cut comes back, while the first disk still hangs. That needs a server whose tear-down of
-# a path does not wait for its disks.
+# a path does not wait for its disks. The command-line tool shows why the path is gone, and what the disk has of it.
 #
 # vm: smp=1 timeout=180
 
@@ -25,8 +25,8 @@ reads_for() {
 	diag "the worst read took $worst ms, $errors failed"
 }
 
-ktap_plan 6
-requires dmsetup
+ktap_plan 8
+requires dmsetup rnbd
 modprobe dm_mod
 topo_up 2
 topo_is_ours
@@ -47,6 +47,8 @@ must path_cut 1
 check_here "a disk hangs, a network is cut: another disk is read" reads_for 8000
 check "without error" [ "$errors" -eq 0 ]
 check "nor delay" [ "$worst" -lt $MAX_MS ]
+check "rnbd path list says why the path is gone" prints "^test +ip:10.1.0.1@ip:10.1.0.2 +disconnected .* [a-z]" rnbd path list
+check "rnbd exports has its requests that the disk has not ended" prints "/dev/mapper/hang +[0-9]+s +[1-9][0-9]*$" rnbd exports
 must path_heal 1
 check "the path comes back while the disk hangs" wait_for 20 sess_paths_are test 2
 must dmsetup resume hang

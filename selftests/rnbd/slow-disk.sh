@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A disk of the server hangs, and no path is lost for it: its requests wait, both sides name the disk, another disk
-# of the session does not notice. An answer that is lost is found out by asking, and the request is sent again. A request
+# of the session does not notice. The command-line tool shows it on both sides. An answer that is lost is found out by asking, and the request is sent again. A request
 # that has taken all the time it may fails with ETIMEDOUT.
 #
 # vm: smp=1 timeout=180
@@ -43,6 +43,25 @@ slow_secs() {
 
 srv_slow_secs() {
 	cut -d ' ' -f 1 $SRV_CTL/devices/*/sessions/test/slow | sort -n | tail -n 1
+}
+
+# The server's name of the disk that hangs.
+hang_name() {
+	echo "dm-$(dmsetup info -c --noheadings -o minor hang)"
+}
+
+# In a terminal of 80x24.
+top_shows() {
+	printf q | TERM=vt100 timeout 30 script -qec "stty rows 24 cols 80; rnbd top" /tmp/screen >/dev/null
+	grep -aEq "client: 1 session, 2 of 2 paths up, 1 disk slow for [0-9]+s" /tmp/screen || {
+		cat -v /tmp/screen
+		return 1
+	}
+}
+
+# has_event <pattern>: of those that came so far
+has_event() {
+	grep -Eq -e "$1" /tmp/events
 }
 
 # lost_are <paths given up for requests> <requests that were sent again>
@@ -88,8 +107,8 @@ times_out() {
 	}
 }
 
-ktap_plan 29
-requires dmsetup
+ktap_plan 41
+requires dmsetup rnbd
 must debugfs_up
 modprobe dm_mod
 topo_up 2
@@ -103,11 +122,14 @@ bad=$(map_device test /dev/mapper/hang) || abort "cannot map"
 good=$(map_device test "$healthy") || abort "cannot map"
 must wait_for 20 sess_paths_are test 2
 must dd if=/dev/urandom of=/tmp/data bs=1M count=1 status=none
-defer "rm -f /tmp/lost /tmp/data /tmp/err"
+defer "rm -f /tmp/lost /tmp/data /tmp/err /tmp/events /tmp/screen"
 must dd if=/tmp/data of="$bad" bs=64k oflag=direct status=none
 must sysfs_write "$(queue_attr "$bad" io_timeout)" $TIMEOUT_MS
 check_eq "nothing is slow" "$(cat "$(dev_attr "$bad" slow)")" "0 0"
 
+rnbd events test >/tmp/events &
+events=$!
+defer "kill $events"
 kmsg_mark
 load_start "$bad" 600 --offset=1M
 must wait_for 10 ios_grow test 1 1
@@ -122,11 +144,23 @@ check_eq "once" "$(kmsg_since | grep -c 'has been with the disk for')" 1
 check "sysfs of the client says for how long" [ "$(slow_secs)" -ge $((HANG_MS / 1000 - 3)) ]
 check "that of the server too" [ "$(srv_slow_secs)" -ge $((HANG_MS / 1000 - 3)) ]
 check_eq "of the healthy disk it does not" "$(cat "$(dev_attr "$good" slow)")" "0 0"
+check "rnbd list shows it" prints "^$bad .* /dev/mapper/hang +[1-9][0-9]*s$" rnbd list
+check "and that the healthy disk is not slow" prints "^$good .* $healthy +-$" rnbd list
+check "rnbd show" prints '^slow_s +[1-9][0-9]*s$' rnbd show "$bad"
+check "rnbd exports, on the server" prints "^dm-[0-9]+ +test +rw +/dev/mapper/hang +[1-9][0-9]*s +0$" rnbd exports
+check "rnbd show, of the server's disk" prints "^test +rw +/dev/mapper/hang +[1-9][0-9]*s +1$" rnbd show "$(hang_name)"
+check "rnbd stats, of both sides" prints '^test +server +- .* [1-9][0-9]*s$' rnbd stats test
+check "rnbd top" top_shows
+check "metrics of the client" prints "^rnbd_device_slow_seconds\{device=\"${bad#/dev/}\",.*\} [1-9]" rnbd stats --prometheus
+check "metrics of the server" prints '^rnbd_export_slow_seconds\{device="dm-[0-9]+",.*\} [1-9]' rnbd stats --prometheus
+check "events of both sides" has_event "client device-slow test ${bad#/dev/} .* for [1-9][0-9]* s: the server's disk has it"
 check "no path was lost" no_path_was_lost
 must disk_answers
 check "the disk answers: the client says so" wait_for 10 kmsg_has "no request is overdue any more, after [0-9]* s"
 check "the server too" wait_for 10 kmsg_has '"/dev/mapper/hang" \(dm-[0-9]*\): the disk answers session test again, after [0-9]* s'
 check_eq "sysfs says so" "$(slow_secs)" 0
+check "rnbd list says so" prints "^$bad .* /dev/mapper/hang +-$" rnbd list
+check "so does an event of the server" wait_for 10 has_event "server device-answers test dm-[0-9]+ .* after [1-9][0-9]* s"
 must ios_grow test 1 10
 load_end
 check_here "all its data are right" load_succeeded

@@ -96,7 +96,7 @@ server_sees_paths() {
 	[ "$(rnbd path list --server -H | wc -l)" -eq "$1" ]
 }
 
-ktap_plan 58
+ktap_plan 59
 requires rnbd
 topo_up 2
 topo_is_ours
@@ -154,8 +154,9 @@ tool "nobody listens on the port" 6 'kernel: session other, path .*is rnbd-serve
 must blockdev --setro "$more"
 tool "read-only device for writing" 1 'next: map it with --access=ro' map storage:more
 tool "and for reading" 0 '^/dev/rnbd1$' map --access=ro storage:more
-tool "timings of a new session" 0 '^/dev/rnbd2$' map -s timed -a ro --hb-interval-ms=100 --retry-count=3 storage:more
+tool "timings of a new session" 0 '^/dev/rnbd2$' map -s timed -a ro --hb-interval-ms=100 --retry-count=3 --request-timeout=60 storage:more
 tool "show them" 0 '^hb_interval_ms +100$' show timed
+tool "show the time that a request may take" 0 '^request_timeout +60$' show rnbd2
 must rnbd unmap rnbd2
 tool "unmap by the name on the server" 0 '' unmap more@$sess
 must blockdev --setrw "$more"
