@@ -153,7 +153,7 @@ class Machines:
 def fstab():
     """The line of configuration.rst, for the disk of the other page."""
     line = re.search(r"\n\t(/dev/disk/by-id/\S+ \S+ ext4 .*)\n", CONFIGURATION.read_text())[1]
-    return line.replace("alpha@storage-disk", "client@storage-disk1").replace("rnbd-map@data", "rnbd-map@disk1")
+    return line.replace("alpha@storage.disk", "client@storage.disk1").replace("rnbd-map@data", "rnbd-map@disk1")
 
 
 def try_file_systems(ktap, machines):

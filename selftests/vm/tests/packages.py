@@ -58,7 +58,7 @@ session = boot
 path = 10.1.0.1@10.1.0.2
 path = 10.2.0.1@10.2.0.2
 """
-BY_ID = "/dev/disk/by-id/rnbd-boot-disk"
+BY_ID = "/dev/disk/by-id/rnbd-boot.disk"
 UNITS = "rnbd-server rnbd-map@boot"
 
 # The export is on the same machine, with the same things on it: links are to lead to the mapped disk.
