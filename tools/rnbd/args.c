@@ -258,6 +258,19 @@ static bool has_second_word(const char *name)
 	return false;
 }
 
+static const struct command *second_word_missing(const char *name)
+{
+	struct words names = { 0 };
+	size_t i, len = strlen(name);
+
+	for (i = 0; i < nr_commands; i++)
+		if (!strncmp(commands[i].name, name, len) && commands[i].name[len] == ' ')
+			words_add(&names, commands[i].name);
+	fail(ST_USAGE, "'%s' is not complete: expected %s", name, words_join(&names, ", "));
+	detail("next", "rnbd --help lists all commands");
+	return NULL;
+}
+
 /* The same, with a complaint if there is none. */
 const struct command *args_command(char *const *argv, int *used)
 {
@@ -268,9 +281,11 @@ const struct command *args_command(char *const *argv, int *used)
 
 	if (cmd)
 		return cmd;
+	if (has_second_word(name) && (!argv[1] || *argv[1] == '-'))
+		return second_word_missing(name);
 	for (i = 0; i < nr_commands; i++)
 		words_add(&names, commands[i].name);
-	if (has_second_word(name) && argv[1])
+	if (has_second_word(name))
 		name = mem_printf("%s %s", name, argv[1]);
 	near = nearest(name, &names);
 	if (near)

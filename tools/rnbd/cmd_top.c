@@ -179,10 +179,10 @@ static void top_key(struct top *top, int key)
 		wanted_key(top, key);
 		return;
 	}
-	if (key == 'q') {
-		top->quit = true;
-	} else if (top->shown.page == PAGE_HELP) {
+	if (top->shown.page == PAGE_HELP) {
 		top->shown.page = PAGE_LIST;
+	} else if (key == 'q') {
+		top->quit = true;
 	} else if (key == 'h' || key == '?') {
 		top->shown.page = PAGE_HELP;
 	} else if (key == '+' || key == '-') {

@@ -514,6 +514,8 @@ def case_help():
         top.keys("h", "is not counted here.")
         top.until("any key goes back")
         top.keys("x", "Enter split")
+        top.keys("h", "any key goes back")
+        top.keys("q", "Enter split")
 
 
 def case_locale():
