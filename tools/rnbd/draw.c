@@ -447,7 +447,7 @@ static void draw_slow(const struct sample *since, const struct session *sess, in
 	}
 	for (i = 0; i < since->exports.nr && sess->server; i++) {
 		seconds = since->exports.export[i].slow.seconds;
-		if (seconds > 0 && !strcmp(since->exports.export[i].session, sess->name))
+		if (seconds > 0 && export_is_of(&since->exports.export[i], sess))
 			text = mem_printf("%s%s %s  ", text, since->exports.export[i].device, short_seconds(seconds));
 	}
 	if (*text)

@@ -223,7 +223,7 @@ static size_t devices_of(const struct session *sess, const struct export_list *e
 	if (!sess->server)
 		return session_devices(sess);
 	for (i = 0; i < exports->nr; i++)
-		nr += !strcmp(exports->export[i].session, sess->name);
+		nr += export_is_of(&exports->export[i], sess);
 	return nr;
 }
 

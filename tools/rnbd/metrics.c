@@ -202,7 +202,7 @@ static void session_devices_nr(struct scope *scope, const struct family *family,
 	for (i = 0; i < scope->sample->devices.nr && !item->sess->server; i++)
 		nr += !strcmp(scope->sample->devices.dev[i].session, item->sess->name);
 	for (i = 0; i < scope->sample->exports.nr && item->sess->server; i++)
-		nr += !strcmp(scope->sample->exports.export[i].session, item->sess->name);
+		nr += export_is_of(&scope->sample->exports.export[i], item->sess);
 	number_print(scope, family, labels, nr);
 }
 
@@ -405,7 +405,9 @@ static const char *export_labels(const struct export *export, bool of_device)
 
 	if (of_device)
 		return labels;
-	return label(label(labels, "session", export->session), "device_path", export->device_path);
+	/* What tells two names of the device in one session apart is not the session's. */
+	labels = label(labels, "session", mem_copy(export->session, strcspn(export->session, ".")));
+	return label(labels, "device_path", export->device_path);
 }
 
 /* Exports of one device are next to each other. */

@@ -341,6 +341,14 @@ struct export_list exports_load(void)
 	return list;
 }
 
+/* Where a session has a device open under another name too, that has a dot and a number behind the session's. */
+bool export_is_of(const struct export *export, const struct session *sess)
+{
+	size_t len = strlen(sess->name);
+
+	return !strncmp(export->session, sess->name, len) && (!export->session[len] || export->session[len] == '.');
+}
+
 /* For how long the slowest of its disks has not answered, on this side; -1 if that is not told. */
 long long session_slow(const struct session *sess, const struct mapped_list *devices,
 		       const struct export_list *exports)
@@ -352,7 +360,7 @@ long long session_slow(const struct session *sess, const struct mapped_list *dev
 		if (!strcmp(devices->dev[i].session, sess->name) && devices->dev[i].slow.seconds > slow)
 			slow = devices->dev[i].slow.seconds;
 	for (i = 0; i < exports->nr && sess->server; i++)
-		if (!strcmp(exports->export[i].session, sess->name) && exports->export[i].slow.seconds > slow)
+		if (export_is_of(&exports->export[i], sess) && exports->export[i].slow.seconds > slow)
 			slow = exports->export[i].slow.seconds;
 	return slow;
 }

@@ -103,6 +103,7 @@ size_t session_devices(const struct session *sess);
 bool path_is(const struct path *path, const char *name);
 enum status path_get(const struct session *sess, const char *name, const struct path **path);
 struct export_list exports_load(void);
+bool export_is_of(const struct export *export, const struct session *sess);
 long long session_slow(const struct session *sess, const struct mapped_list *devices,
 		       const struct export_list *exports);
 struct declared_list declared_load(void);

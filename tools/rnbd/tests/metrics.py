@@ -230,6 +230,7 @@ def check_slow(program):
             ("rnbd_device_slow_seconds", "", {"device": "rnbd0", "session": "alpha@storage"}, 31),
             ("rnbd_device_overdue_requests", "_total", {"device": "rnbd0", "session": "alpha@storage"}, 7),
             ("rnbd_export_slow_seconds", "", {"device": "selftest0", "session": "alpha@storage"}, 33),
+            ("rnbd_export_slow_seconds", "", {"session": "alpha@storage", "device_path": "disk2"}, 0),
             ("rnbd_export_slow_periods", "_total", {"device": "selftest0", "session": "alpha@storage"}, 2)):
         need(number(families, name, name + suffix, **labels) == value, f"{name} is not {value}")
     # One of the device, though two have it open.
