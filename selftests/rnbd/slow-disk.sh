@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A disk of the server hangs, and no path is lost for it: its requests wait, both sides name the disk, another disk
-# of the session does not notice. The command-line tool shows it on both sides. An answer that is lost is found out by asking, and the request is sent again. A request
-# that has taken all the time it may fails with ETIMEDOUT.
+# of the session does not notice. The command-line tool shows it on both sides. An answer that is lost is found out by
+# asking, and the request is sent again. A request that has taken all the time it may fails with ETIMEDOUT.
 #
 # vm: smp=1 timeout=180
 
