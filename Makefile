@@ -129,7 +129,8 @@ clean:
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 	@echo
-	@echo "KVER=<release|series>  kernel to build or test for, as 6.1 or 6.1.0-50-amd64"
+	@echo "KVER=<kernel>          kernel to build or test for, as 6.1 or 6.1.0-50-amd64, 6.12-deb13 is that of"
+	@echo "                       Debian 13, newest the newest of its backports, 6.12-rt one with PREEMPT_RT;"
 	@echo "                       6.12-debug is one with KASAN, lockdep and so on, 6.12-kcsan one"
 	@echo "                       that finds data races; each is built once"
 	@echo "W=1 C=1                more warnings, sparse"
