@@ -2,6 +2,7 @@
 /* Words of a command, text of an answer. */
 #include <linux/ctype.h>
 #include <linux/err.h>
+#include <linux/hex.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/string.h>

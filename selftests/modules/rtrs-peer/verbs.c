@@ -7,6 +7,7 @@
  * those that are left.
  */
 #include <linux/err.h>
+#include <linux/hex.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/string.h>

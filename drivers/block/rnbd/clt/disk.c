@@ -123,26 +123,26 @@ static void rnbd_clt_disk_free(struct gendisk *disk)
 	rnbd_clt_disk_free_index(rnbd_clt_disk_index(disk));
 }
 
-static int rnbd_clt_disk_getgeo(struct block_device *bdev, struct hd_geometry *geo)
+static int rnbd_clt_disk_getgeo(struct gendisk *disk, struct hd_geometry *geo)
 {
-	sector_t cylinders = get_capacity(bdev->bd_disk);
+	sector_t cylinders = get_capacity(disk);
 
 	sector_div(cylinders, RNBD_CLT_GEO_HEADS * RNBD_CLT_GEO_SECTORS);
 	geo->heads = RNBD_CLT_GEO_HEADS;
 	geo->sectors = RNBD_CLT_GEO_SECTORS;
 	geo->cylinders = min_t(sector_t, cylinders, U16_MAX);
-	geo->start = get_start_sect(bdev);
 	return 0;
 }
 
 DEFINE_BLK_OPEN_RELEASE(rnbd_clt_disk_ops, rnbd_clt_disk_open, rnbd_clt_disk_release);
+DEFINE_BLK_GETGEO(rnbd_clt_disk_ops, rnbd_clt_disk_getgeo);
 
 static const struct block_device_operations rnbd_clt_disk_ops = {
 	.owner		= THIS_MODULE,
 	.open		= rnbd_clt_disk_ops_open,
 	.release	= rnbd_clt_disk_ops_release,
 	.free_disk	= rnbd_clt_disk_free,
-	.getgeo		= rnbd_clt_disk_getgeo,
+	.getgeo		= rnbd_clt_disk_ops_getgeo,
 };
 
 static void rnbd_clt_disk_limits(const struct rnbd_dev_limits *limits, struct queue_limits *lim)
@@ -269,7 +269,7 @@ void rnbd_clt_disk_drain(struct rnbd_clt_dev *dev)
 	blk_freeze_queue_start(q);
 	if (!blk_mq_freeze_queue_wait_timeout(q, RNBD_CLT_DRAIN_TIMEOUT))
 		rnbd_clt_disk_abort(dev);
-	blk_mq_unfreeze_queue(q);
+	blk_mq_unfreeze_queue_nomemrestore(q);
 	blk_mark_disk_dead(dev->disk);
 }
 

@@ -216,7 +216,7 @@ static __always_inline int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct r
 	rnbd_put_io(&msg, &io_desc);
 	if (desc->has_data) {
 		sgl = rnbd_clt_queue_slot(dev->sess, io->permit->slot)->sgl;
-		nr_sg = blk_rq_map_sg(rq->q, rq, sgl);
+		nr_sg = blk_rq_map_sg(rq, sgl);
 	}
 	if (batch)
 		return rtrs_clt_batch_request(dir, &ops, batch, io->permit, &vec, 1, data_len, sgl, nr_sg);
@@ -613,8 +613,7 @@ int rnbd_clt_queue_init(struct rnbd_clt_dev *dev)
 	set->nr_maps = sess->nr_poll_queues ? HCTX_TYPE_POLL + 1 : 1;
 	set->cmd_size = sizeof(struct rnbd_clt_io);
 	/* Ordering is the business of the server's queue, and one lock for all CPUs would cost more. */
-	set->flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_TAG_HCTX_SHARED | BLK_MQ_F_NO_SCHED_BY_DEFAULT |
-		     BLK_MQ_F_STACKING;
+	set->flags = BLK_MQ_F_TAG_HCTX_SHARED | BLK_MQ_F_NO_SCHED_BY_DEFAULT | BLK_MQ_F_STACKING;
 	return blk_mq_alloc_tag_set(set);
 }
 

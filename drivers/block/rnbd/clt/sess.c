@@ -22,6 +22,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "fault.h"
 #include "left.h"
@@ -92,7 +93,7 @@ void rnbd_clt_sess_queue_tell_work(struct rnbd_clt_dev *dev)
 {
 	lockdep_assert_held(&dev->sess->lock);
 	if (!dev->stop)
-		queue_work(system_unbound_wq, &dev->tell_work);
+		queue_work(system_dfl_wq, &dev->tell_work);
 }
 
 /**

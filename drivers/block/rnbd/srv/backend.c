@@ -8,6 +8,7 @@
  */
 #include <linux/blkdev.h>
 #include <linux/file.h>
+#include <linux/fs_struct.h>
 #include <linux/once.h>
 #include <linux/random.h>
 
@@ -19,6 +20,8 @@
  * @path: where it is
  * @writable: open it for writing too
  *
+ * The path begins at init's root: a kernel thread may have one in which there is nothing.
+ *
  * Context: a kernel thread's, so that rnbd_srv_backend_close() can follow.  Sleeps, for as long
  * as the driver likes.
  * Return: 0 or the errno of the open, -ENOTBLK if there is something else.
@@ -29,7 +32,8 @@ int rnbd_srv_backend_open(struct rnbd_srv_backend *backend, const char *path, bo
 
 	if (writable)
 		mode |= BLK_OPEN_WRITE;
-	backend->file = bdev_file_open_by_path(path, mode, NULL, NULL);
+	scoped_with_init_fs()
+		backend->file = bdev_file_open_by_path(path, mode, NULL, NULL);
 	if (IS_ERR(backend->file))
 		return PTR_ERR(backend->file);
 	backend->bdev = file_bdev(backend->file);

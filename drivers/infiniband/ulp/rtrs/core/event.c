@@ -137,7 +137,7 @@ void rtrs_nl_tell(const struct rtrs_nl_news *news)
 	spin_unlock_irqrestore(&events->queue.lock, flags);
 	if (skb)
 		dev_kfree_skb_any(skb);
-	queue_work(system_unbound_wq, &events->work);
+	queue_work(system_dfl_wq, &events->work);
 }
 EXPORT_SYMBOL(rtrs_nl_tell);
 

@@ -16,6 +16,7 @@
 #include <linux/delay.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
+#include <linux/workqueue.h>
 
 #include "../proto/cq_poller.h"
 #include "cq.h"
@@ -39,9 +40,9 @@ static struct {
 	struct workqueue_struct *wq;
 } rtrs_cq_wqs[] = {
 	{ "rtrs-cq", WQ_UNBOUND },
-	{ "rtrs-cq-bound" },
+	{ "rtrs-cq-bound", WQ_PERCPU },
 	{ "rtrs-cq-ulp", WQ_UNBOUND, WQ_MAX_ACTIVE },
-	{ "rtrs-cq-ulp-bound", 0, WQ_MAX_ACTIVE },
+	{ "rtrs-cq-ulp-bound", WQ_PERCPU, WQ_MAX_ACTIVE },
 };
 
 static int rtrs_cq_process(struct rtrs_cq *rcq)
