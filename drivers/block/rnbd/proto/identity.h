@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which disk it is that a name of the server leads to: how it is told, compared and shown. */
+/*
+ * Which disk it is that a name of the server leads to: how it is told (srvidentity.c), compared and shown
+ * (identity.c).  What both sides need is inline, so that no object is linked into two modules.
+ */
 #ifndef _RNBD_IDENTITY_H
 #define _RNBD_IDENTITY_H
 
@@ -39,7 +42,23 @@ enum rnbd_identity_verdict {
 	RNBD_IDENTITY_UNKNOWN,
 };
 
-bool rnbd_identity_is_valid(const char *text);
+/**
+ * rnbd_identity_is_valid() - is a text fit for an identity
+ * @text: NUL-terminated text
+ *
+ * Context: any.
+ * Return: true for 1 to RNBD_IDENTITY_LEN - 1 printable ASCII characters without blanks.
+ */
+static inline bool rnbd_identity_is_valid(const char *text)
+{
+	size_t len = strlen(text), i;
+
+	for (i = 0; i < len; i++)
+		if (text[i] <= ' ' || text[i] >= 0x7f)
+			return false;
+	return len && len < RNBD_IDENTITY_LEN;
+}
+
 void rnbd_identity_set_uid(struct rnbd_identity *id, const char *type, const u8 *uid, unsigned int len);
 void rnbd_identity_set_partition(struct rnbd_identity *id, u32 partition, const char *uuid);
 
