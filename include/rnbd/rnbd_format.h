@@ -71,6 +71,8 @@ enum rnbd_io_op {
 #define RNBD_OP_MASK		0x000000ff
 #define RNBD_F_SYNC		0x00000100
 #define RNBD_F_FUA		0x00000200
+#define RNBD_F_PREFLUSH		0x00000400
+#define RNBD_F_NOUNMAP		0x00000800
 
 /* Bits of rnbd_msg_open_rsp.cache_policy. */
 #define RNBD_CACHE_FUA		0x01

@@ -140,7 +140,7 @@ check "and back" says_only rtrs_srv_req_answer "$ids: error (0|-2)"
 check "a region's key" says_only rtrs_clt_mr_register "$ids: rkey 0x[0-9a-f]+"
 check "every request of a path that was not lost: all it went through, once, in order" each_lived
 check "I/O: session, device, operation" says_only rnbd_srv_io_start \
-	"sess=(x|n{31}) $id slot=[0-9]+ op=[0-5](\\|sync)?(\\|fua)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
+	"sess=(x|n{31}) $id slot=[0-9]+ op=[0-5](\\|sync)?(\\|fua)?(\\|preflush)?(\\|nounmap)? sector=[0-9]+ bytes=[0-9]+ prio=0(x[0-9a-f]+)?"
 check "its end, without error" says_only rnbd_srv_io_done "sess=(x|n{31}) $id slot=[0-9]+ error=0"
 check "as many ends as begins" [ "$(lines rnbd_srv_io_start | wc -l)" -eq "$(lines rnbd_srv_io_done | wc -l)" ]
 check "an OPEN: name and mode" says_only rnbd_srv_dev_open "sess=(x|n{31}) $id name=$back access_mode=1"

@@ -12,7 +12,7 @@
 . "$(dirname "$0")/../wire.sh"
 . "$(dirname "$0")/../wire-clt.sh"
 
-CASES_PER_MODE=34
+CASES_PER_MODE=37
 
 # What a READ is to bring, in the buffer; what stands behind is untouched.
 buf_has() {
@@ -69,6 +69,11 @@ read_empty() {
 	clt_read a1 2 "$2" 0 "$1" && rsp_is a1 2 "$3"
 }
 
+# flushes: that the server's disk has had
+flushes() {
+	awk '{ print $16 }' "/sys/block/${back#/dev/}/stat"
+}
+
 all_slots() {
 	local slot
 	for slot in 0 1 2 3 4; do
@@ -98,7 +103,7 @@ at_once() {
 }
 
 suite() {
-	local m="$srv_mode" data odd max usr
+	local m="$srv_mode" data odd max usr flushed
 
 	must clt_open a 2 "wire-$m"
 	check_here "$m: OPEN, a READ of 56 bytes: data, SEND_WITH_INV, completion" clt_map a "$back"
@@ -126,6 +131,12 @@ suite() {
 	must srv_forgets "wire-$m"
 	must clt_open a 2 "wire-$m"
 	must clt_map a "$back"
+
+	# A flag that mainline's client of 7.3 sends.
+	flushed=$(flushes)
+	check_here "$m: WRITE with PREFLUSH" clt_write a1 1 "$(rnbd_io "$clt_dev" 8 0x401 512)" "$(bytes 512 33)"
+	check_here "$m: is answered" rsp_is a1 1 0
+	check_eq "$m: the disk has flushed its cache, once" $(($(flushes) - flushed)) 1
 
 	# Without data (5).
 	check_here "$m: flush: READ without descriptor" read_empty 0 "$(rnbd_io "$clt_dev" 0 0x302 0)" 0
@@ -188,7 +199,7 @@ topo_up 1
 topo_is_ours
 peer_load
 defer rtrs_unload
-back=$(backing_null 16) || abort "no backing device"
+back=$(backing_null 16 cache_size=8) || abort "no backing device"
 
 wire_server Y
 suite

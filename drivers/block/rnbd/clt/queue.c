@@ -201,6 +201,7 @@ static __always_inline int rnbd_clt_io_submit(struct rnbd_clt_dev *dev, struct r
 		.op = op,
 		.sync = rq->cmd_flags & REQ_SYNC,
 		.durable = rq->cmd_flags & (REQ_FUA | REQ_PREFLUSH),
+		.nounmap = rq->cmd_flags & REQ_NOUNMAP,
 		.prio = req_get_ioprio(rq),
 	};
 	struct rnbd_msg_io msg;

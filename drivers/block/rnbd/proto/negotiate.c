@@ -79,7 +79,8 @@ void rnbd_put_close(struct rnbd_msg_close *msg, u32 device_id)
  * @io: the request
  *
  * Protocol section 4.  FUA on an operation that changes nothing but is no flush would be an error to the
- * server's block layer, and is dropped.
+ * server's block layer, and is dropped.  RNBD_F_PREFLUSH is never needed: the block layer sends the flush
+ * before a write as a request of its own.
  *
  * Context: any.
  */
@@ -91,6 +92,8 @@ void rnbd_put_io(struct rnbd_msg_io *msg, const struct rnbd_io_desc *io)
 		rw |= RNBD_F_SYNC;
 	if (io->durable && (io->op == RNBD_OP_WRITE || io->op == RNBD_OP_FLUSH))
 		rw |= RNBD_F_FUA;
+	if (io->nounmap && io->op == RNBD_OP_WRITE_ZEROES)
+		rw |= RNBD_F_NOUNMAP;
 
 	memset(msg, 0, sizeof(*msg));
 	msg->hdr.type = cpu_to_le16(RNBD_MSG_IO);

@@ -61,6 +61,7 @@ struct rnbd_dev_limits {
  * @op: operation
  * @sync: somebody waits for it
  * @durable: carries FUA, or asks for a flush
+ * @nounmap: blocks stay allocated; counts with write zeroes only
  * @prio: I/O priority
  */
 struct rnbd_io_desc {
@@ -70,6 +71,7 @@ struct rnbd_io_desc {
 	enum rnbd_io_op op;
 	bool sync;
 	bool durable;
+	bool nounmap;
 	u16 prio;
 };
 

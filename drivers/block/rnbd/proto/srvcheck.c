@@ -222,8 +222,8 @@ enum rnbd_srv_verdict rnbd_srv_get_close(const void *usr, size_t usr_len, u32 *d
  * @req: filled in as far as the message goes; valid as a whole with RNBD_SRV_OK
  *
  * The priority is a hint: it counts only from version 2 on and in a full message, and a class
- * that does not exist counts as none, because schedulers use the class as an index.  FUA belongs
- * to writes; clients send it with FLUSH too, where it says nothing.
+ * that does not exist counts as none, because schedulers use the class as an index.  FUA and PREFLUSH
+ * belong to writes; clients send them with FLUSH too, where they say nothing.
  *
  * Context: any.
  * Return: RNBD_SRV_OK or why not.
@@ -246,6 +246,8 @@ enum rnbd_srv_verdict rnbd_srv_get_io(const void *usr, size_t usr_len, size_t da
 	req->bytes = le32_to_cpu(msg.bi_size);
 	req->sync = rw & RNBD_F_SYNC;
 	req->fua = req->op == RNBD_OP_WRITE && (rw & RNBD_F_FUA);
+	req->preflush = req->op == RNBD_OP_WRITE && (rw & RNBD_F_PREFLUSH);
+	req->nounmap = req->op == RNBD_OP_WRITE_ZEROES && (rw & RNBD_F_NOUNMAP);
 	if (ver >= RNBD_PROTO_MAJOR && usr_len >= sizeof(msg)) {
 		memcpy(&msg.prio, usr + offsetof(struct rnbd_msg_io, prio), sizeof(msg.prio));
 		req->prio = le16_to_cpu(msg.prio);

@@ -84,6 +84,8 @@ enum rnbd_srv_verdict {
  * @op: enum rnbd_io_op
  * @sync: somebody waits for it
  * @fua: durable before it completes; set for writes only
+ * @preflush: what completed before is durable before it begins; set for writes only
+ * @nounmap: blocks stay allocated; set for write zeroes only
  */
 struct rnbd_srv_io_req {
 	u64 sector;
@@ -93,6 +95,8 @@ struct rnbd_srv_io_req {
 	u8 op;
 	bool sync;
 	bool fua;
+	bool preflush;
+	bool nounmap;
 };
 
 /**

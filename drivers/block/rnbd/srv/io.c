@@ -160,6 +160,10 @@ void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *
 		io->opf |= REQ_SYNC;
 	if (req->fua)
 		io->opf |= REQ_FUA;
+	if (req->preflush)
+		io->opf |= REQ_PREFLUSH;
+	if (req->nounmap)
+		io->opf |= REQ_NOUNMAP;
 	io->sector = req->sector;
 	io->bytes = req->bytes;
 	io->prio = req->prio;
@@ -175,7 +179,8 @@ void rnbd_srv_io_submit(struct rnbd_srv_dev *dev, const struct rnbd_srv_io_req *
 		io->vec.bv_len = 0;
 	io->wait = req->op == RNBD_OP_READ || req->op == RNBD_OP_WRITE ? RNBD_SRV_WAIT_RW :
 									 RNBD_SRV_WAIT_OTHER;
-	io->direct = dev->dispatch->direct[req->op];
+	io->direct = dev->dispatch->direct[req->op] &&
+		     (!req->preflush || dev->dispatch->direct[RNBD_OP_FLUSH]);
 	trace_rnbd_srv_io_start(dev, id->slot, req);
 	if (fault_here(bio_delayed))
 		msleep(RNBD_SRV_IO_DELAY_MS);

@@ -28,6 +28,8 @@ TRACE_EVENT(rnbd_srv_io_start,
 		__field(u8, op)
 		__field(bool, sync)
 		__field(bool, fua)
+		__field(bool, preflush)
+		__field(bool, nounmap)
 	),
 	TP_fast_assign(
 		strscpy(__entry->sess, dev->sess->name, RNBD_SRV_TRACE_NAME_LEN);
@@ -39,10 +41,13 @@ TRACE_EVENT(rnbd_srv_io_start,
 		__entry->op = req->op;
 		__entry->sync = req->sync;
 		__entry->fua = req->fua;
+		__entry->preflush = req->preflush;
+		__entry->nounmap = req->nounmap;
 	),
-	TP_printk("sess=%s dev=%u slot=%u op=%u%s%s sector=%llu bytes=%u prio=%#x",
+	TP_printk("sess=%s dev=%u slot=%u op=%u%s%s%s%s sector=%llu bytes=%u prio=%#x",
 		  __entry->sess, __entry->device_id, __entry->slot, __entry->op,
 		  __entry->sync ? "|sync" : "", __entry->fua ? "|fua" : "",
+		  __entry->preflush ? "|preflush" : "", __entry->nounmap ? "|nounmap" : "",
 		  __entry->sector, __entry->bytes, __entry->prio)
 );
 

@@ -87,24 +87,28 @@ struct rw_case {
 	enum rnbd_io_op op;
 	bool sync;
 	bool durable;
+	bool nounmap;
 	u32 rw;
 };
 
 /* The typical words of protocol section 4, and what must not be sent. */
 static const struct rw_case rw_cases[] = {
-	{ "read",			RNBD_OP_READ,	      false, false, 0x100 },
-	{ "sync read",			RNBD_OP_READ,	      true,  false, 0x100 },
-	{ "async write",		RNBD_OP_WRITE,	      false, false, 0x001 },
-	{ "sync write",			RNBD_OP_WRITE,	      true,  false, 0x101 },
-	{ "FUA write",			RNBD_OP_WRITE,	      true,  true,  0x301 },
-	{ "FUA alone means sync",	RNBD_OP_WRITE,	      false, true,  0x301 },
-	{ "flush",			RNBD_OP_FLUSH,	      true,  true,  0x302 },
-	{ "discard",			RNBD_OP_DISCARD,      false, false, 0x003 },
-	{ "sync discard",		RNBD_OP_DISCARD,      true,  false, 0x103 },
-	{ "secure erase",		RNBD_OP_SECURE_ERASE, false, false, 0x004 },
-	{ "write zeroes",		RNBD_OP_WRITE_ZEROES, false, false, 0x005 },
-	{ "no FUA on a read",		RNBD_OP_READ,	      true,  true,  0x100 },
-	{ "no FUA on a discard",	RNBD_OP_DISCARD,      true,  true,  0x103 },
+	{ "read",			RNBD_OP_READ,	      false, false, false, 0x100 },
+	{ "sync read",			RNBD_OP_READ,	      true,  false, false, 0x100 },
+	{ "async write",		RNBD_OP_WRITE,	      false, false, false, 0x001 },
+	{ "sync write",			RNBD_OP_WRITE,	      true,  false, false, 0x101 },
+	{ "FUA write",			RNBD_OP_WRITE,	      true,  true,  false, 0x301 },
+	{ "FUA alone means sync",	RNBD_OP_WRITE,	      false, true,  false, 0x301 },
+	{ "flush",			RNBD_OP_FLUSH,	      true,  true,  false, 0x302 },
+	{ "discard",			RNBD_OP_DISCARD,      false, false, false, 0x003 },
+	{ "sync discard",		RNBD_OP_DISCARD,      true,  false, false, 0x103 },
+	{ "secure erase",		RNBD_OP_SECURE_ERASE, false, false, false, 0x004 },
+	{ "write zeroes",		RNBD_OP_WRITE_ZEROES, false, false, false, 0x005 },
+	{ "write zeroes, no unmap",	RNBD_OP_WRITE_ZEROES, false, false, true,  0x805 },
+	{ "no FUA on a read",		RNBD_OP_READ,	      true,  true,  false, 0x100 },
+	{ "no FUA on a discard",	RNBD_OP_DISCARD,      true,  true,  false, 0x103 },
+	{ "no NOUNMAP on a discard",	RNBD_OP_DISCARD,      false, false, true,  0x003 },
+	{ "no NOUNMAP on a write",	RNBD_OP_WRITE,	      false, false, true,  0x001 },
 };
 
 static void rw_desc(const struct rw_case *c, char *desc)
@@ -117,7 +121,12 @@ KUNIT_ARRAY_PARAM(rw, rw_cases, rw_desc);
 static void put__io_rw_word(struct kunit *test)
 {
 	const struct rw_case *c = test->param_value;
-	const struct rnbd_io_desc io = { .op = c->op, .sync = c->sync, .durable = c->durable };
+	const struct rnbd_io_desc io = {
+		.op = c->op,
+		.sync = c->sync,
+		.durable = c->durable,
+		.nounmap = c->nounmap,
+	};
 	struct rnbd_msg_io msg;
 
 	rnbd_put_io(&msg, &io);

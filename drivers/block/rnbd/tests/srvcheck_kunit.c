@@ -325,15 +325,19 @@ static void io__flags(struct kunit *test)
 	u32 op;
 
 	for (op = 0; op < RNBD_OP__NR; op++) {
-		put_io(&msg, op | RNBD_F_FUA | RNBD_F_SYNC, 0, 0);
+		put_io(&msg, op | RNBD_F_FUA | RNBD_F_SYNC | RNBD_F_PREFLUSH | RNBD_F_NOUNMAP, 0, 0);
 		rnbd_srv_get_io(&msg, sizeof(msg), 0, true, 2, &req);
 		KUNIT_EXPECT_TRUE(test, req.sync);
 		KUNIT_EXPECT_EQ(test, req.fua, op == RNBD_OP_WRITE);
+		KUNIT_EXPECT_EQ(test, req.preflush, op == RNBD_OP_WRITE);
+		KUNIT_EXPECT_EQ(test, req.nounmap, op == RNBD_OP_WRITE_ZEROES);
 
 		put_io(&msg, op, 0, 0);
 		rnbd_srv_get_io(&msg, sizeof(msg), 0, true, 2, &req);
 		KUNIT_EXPECT_FALSE(test, req.sync);
 		KUNIT_EXPECT_FALSE(test, req.fua);
+		KUNIT_EXPECT_FALSE(test, req.preflush);
+		KUNIT_EXPECT_FALSE(test, req.nounmap);
 	}
 }
 
