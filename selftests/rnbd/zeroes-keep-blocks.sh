@@ -5,7 +5,7 @@
 # on a local one; those that need not (fallocate -p) free it. The server's disk is a file on ext4,
 # which can do both and tells which it did.
 #
-# vm: smp=1 timeout=120 tier=test also=6.12-debug
+# vm: smp=1 timeout=120
 
 . "$(dirname "$0")/../lib.sh"
 

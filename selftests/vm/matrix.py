@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which test runs on which kernel: what selftests/matrix says.
 
-A kernel is what KVER= takes: a series as 6.12, a release of one, or one of BUG_HUNTERS.
+A kernel is what KVER= takes (tools/kernel): 6.12, 6.12-rt, newest, a release, or one of BUG_HUNTERS.
 """
 
 import fnmatch
@@ -17,9 +17,9 @@ class Error(Exception):
     """The table says something wrong."""
 
 
-def of_series(kver, series):
-    """6.1.0-56-amd64 is of series 6.1, 6.12 is not."""
-    return kver == series or (kver not in BUG_HUNTERS and re.match(re.escape(series) + r"(?![0-9])", kver) is not None)
+def means(entry, kver):
+    """Whether a cell's entry is this kernel: the release 6.1.0-56-amd64 is 6.1, but neither 6.12 nor 6.1-rt is."""
+    return kver == entry or re.match(re.escape(entry) + r"[.][0-9]", kver) is not None
 
 
 class Row:
@@ -36,7 +36,7 @@ class Row:
     def takes(self, command, kver):
         """A run of the command over all kernels."""
         cell = self.cells[command]
-        return ("all" in cell and kver not in BUG_HUNTERS) or any(of_series(kver, entry) for entry in cell)
+        return ("all" in cell and kver not in BUG_HUNTERS) or any(means(entry, kver) for entry in cell)
 
     def takes_if_asked(self, kver, named):
         """A run for which somebody chose the kernel, the tests by their names, or both."""
