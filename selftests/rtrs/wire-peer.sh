@@ -67,7 +67,7 @@ all_are() {
 	[ "$(mutants "$@" | grep -Ec "$wanted")" -eq 100 ]
 }
 
-ktap_plan 52
+ktap_plan 54
 topo_up 1
 topo_is_ours
 peer_load
@@ -90,7 +90,10 @@ wrong "-EINVAL: connect: dst=1.2.3 port=1: *" connect a - 1.2.3 1 -
 wrong "-EINVAL: connect: dst=10.1.0.2 port=99999: *" connect a - 10.1.0.2 99999 -
 wrong "-EINVAL: connect: con=a: cannot connect" connect a $CLT_ADDR $SRV_ADDR $SRV_PORT "$(bytes 57)"
 wrong "-EINVAL: connect: rnr=8: *" connect a - $SRV_ADDR 1 - rnr=8
-wrong "-EINVAL: connect: retries=1: wants rnr=<retries>" connect a - $SRV_ADDR 1 - retries=1
+wrong "-EINVAL: connect: retries=1: wants rnr=<retries>, rnr_timer=<code> or depth=<requests>" \
+	connect a - $SRV_ADDR 1 - retries=1
+wrong "-EINVAL: connect: rnr_timer=32: *" connect a - $SRV_ADDR 1 - rnr=1 rnr_timer=32
+wrong "-EINVAL: connect: depth=513: *" connect a - $SRV_ADDR 1 - depth=513
 wrong "-EINVAL: request: ms=130000: *" request a 130000
 check_here "a port where nobody listens" is "$(peer connect a $CLT_ADDR $SRV_ADDR 9 -)" 'rejected 8 *'
 check_here "a request that does not come" timed_out request a 500

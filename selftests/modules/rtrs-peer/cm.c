@@ -23,6 +23,9 @@
 #define PEER_RESOLVE_MS		2000
 #define PEER_RESOLVE_TRIES	5
 
+/* Of sends that are tried again as often as the other side says. */
+#define PEER_RNR_AS_ASKED	U32_MAX
+
 /**
  * struct peer_listener - a port that is listened on
  * @entry: in the list of listeners
@@ -390,12 +393,12 @@ static int peer_cm_set_rnr(struct peer_cmd *cmd, struct peer_con *con, u32 rnr)
 	return ret ? peer_error(cmd, ret, "con=%s: rnr=%u", con->name, rnr) : 0;
 }
 
-/* The outcome of connecting; if it is good the last word, "rnr=", comes into force. */
-static int peer_cm_finish(struct peer_cmd *cmd, struct peer_con *con, u32 rnr, bool set_rnr)
+/* The outcome of connecting; if it is good "rnr=" comes into force. */
+static int peer_cm_finish(struct peer_cmd *cmd, struct peer_con *con, u32 rnr)
 {
 	int ret = 0;
 
-	if (set_rnr && con->cm.event == RDMA_CM_EVENT_ESTABLISHED)
+	if (rnr != PEER_RNR_AS_ASKED && con->cm.event == RDMA_CM_EVENT_ESTABLISHED)
 		ret = peer_cm_set_rnr(cmd, con, rnr);
 	if (!ret)
 		peer_cm_say_outcome(cmd, con);
@@ -438,15 +441,14 @@ int peer_cmd_accept(struct peer_cmd *cmd)
 {
 	struct rdma_conn_param param = { .retry_count = 7, .rnr_retry_count = 7 };
 	struct peer_con *con = peer_con_find(cmd, cmd->argv[1]);
-	bool set_rnr = cmd->argc > 3;
-	u32 rnr = 0;
+	u32 rnr = PEER_RNR_AS_ASKED;
 	size_t len;
 	u8 *data;
 	int ret = 0;
 
 	if (!con)
 		return -ENOENT;
-	if (set_rnr)
+	if (cmd->argc > 3)
 		ret = peer_cm_get_rnr(cmd, cmd->argv[3], &rnr);
 	if (!ret)
 		ret = peer_cm_get_data(cmd, cmd->argv[2], &data, &len);
@@ -463,7 +465,7 @@ int peer_cmd_accept(struct peer_cmd *cmd)
 	if (ret && !completion_done(&con->cm_done))
 		return peer_error(cmd, ret, "con=%s: cannot accept", con->name);
 	ret = peer_cm_wait(cmd, con, "accepted, but not established");
-	return ret ? ret : peer_cm_finish(cmd, con, rnr, set_rnr);
+	return ret ? ret : peer_cm_finish(cmd, con, rnr);
 }
 
 /**
@@ -569,8 +571,29 @@ static int peer_cm_connect(struct peer_cmd *cmd, struct peer_con *con, const u8 
 	return peer_cm_wait(cmd, con, "connecting");
 }
 
+/* A word behind those that "connect" needs. */
+static int peer_cm_get_option(struct peer_cmd *cmd, struct peer_con *con, const char *word, u32 *rnr)
+{
+	if (!strncmp(word, "rnr=", 4))
+		return peer_cm_get_rnr(cmd, word, rnr);
+	if (!strncmp(word, "rnr_timer=", 10))
+		return peer_get_u32(cmd, "rnr_timer", word + 10, IB_RNR_TIMER_491_52, &con->rnr_timer);
+	if (!strncmp(word, "depth=", 6))
+		return peer_get_u32(cmd, "depth", word + 6, PEER_QUEUE_DEPTH, &con->depth);
+	return peer_error(cmd, -EINVAL, "%s: wants rnr=<retries>, rnr_timer=<code> or depth=<requests>", word);
+}
+
+static int peer_cm_get_options(struct peer_cmd *cmd, struct peer_con *con, u32 *rnr)
+{
+	int i, ret = 0;
+
+	for (i = 6; !ret && i < cmd->argc; i++)
+		ret = peer_cm_get_option(cmd, con, cmd->argv[i], rnr);
+	return ret;
+}
+
 /**
- * peer_cmd_connect() - "connect <con> <src>|- <dst> <port> <hex> [rnr=<retries>]": connect
+ * peer_cmd_connect() - "connect <con> <src>|- <dst> <port> <hex> [<option>...]": connect
  * @cmd: the command
  *
  * Answers "established <private data>", "rejected <reason> <private data>" or "failed <status> <event>".
@@ -581,41 +604,45 @@ static int peer_cm_connect(struct peer_cmd *cmd, struct peer_con *con, const u8 
  */
 int peer_cmd_connect(struct peer_cmd *cmd)
 {
-	bool set_rnr = cmd->argc > 6;
+	u32 rnr = PEER_RNR_AS_ASKED;
 	struct peer_con *con;
-	u32 rnr = 0;
 	size_t len;
 	u8 *data;
 	int ret;
 
 	ret = peer_con_check_new(cmd, cmd->argv[1]);
-	if (!ret && set_rnr)
-		ret = peer_cm_get_rnr(cmd, cmd->argv[6], &rnr);
 	if (!ret)
 		ret = peer_cm_get_data(cmd, cmd->argv[5], &data, &len);
 	if (ret)
 		return ret;
 	con = peer_con_alloc(NULL);
 	if (!con) {
-		kfree(data);
-		return peer_error(cmd, -ENOMEM, "con=%s", cmd->argv[1]);
+		ret = peer_error(cmd, -ENOMEM, "con=%s", cmd->argv[1]);
+		goto free_data;
 	}
+	ret = peer_cm_get_options(cmd, con, &rnr);
+	if (ret)
+		goto free_con;
 	con->id = rdma_create_id(&init_net, peer_cm_handler, con, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(con->id)) {
 		ret = peer_error(cmd, PTR_ERR(con->id), "con=%s: no id", cmd->argv[1]);
-		kfree(con);
-		kfree(data);
-		return ret;
+		goto free_con;
 	}
 	peer_con_publish(cmd, con, cmd->argv[1]);
 	ret = peer_cm_connect(cmd, con, data, len);
 	kfree(data);
 	if (!ret)
-		ret = peer_cm_finish(cmd, con, rnr, set_rnr);
+		ret = peer_cm_finish(cmd, con, rnr);
 	if (ret || con->cm.event != RDMA_CM_EVENT_ESTABLISHED) {
 		list_del(&con->entry);
 		peer_con_destroy(con);
 	}
+	return ret;
+
+free_con:
+	kfree(con);
+free_data:
+	kfree(data);
 	return ret;
 }
 

@@ -29,6 +29,9 @@ struct peer_con *peer_con_alloc(struct rdma_cm_id *id)
 	if (!con)
 		return NULL;
 	con->id = id;
+	con->depth = PEER_QUEUE_DEPTH;
+	/* Only tunes: who finds no receive is asked to try again soon. */
+	con->rnr_timer = IB_RNR_TIMER_000_64;
 	INIT_LIST_HEAD(&con->entry);
 	INIT_LIST_HEAD(&con->events);
 	spin_lock_init(&con->lock);
@@ -61,7 +64,7 @@ int peer_con_create_qp(struct peer_con *con)
 {
 	struct ib_device *dev = con->id->device;
 	/* One more each for the drain. */
-	u32 depth = min_t(u32, PEER_QUEUE_DEPTH + 1, dev->attrs.max_qp_wr);
+	u32 depth = min_t(u32, con->depth + 1, dev->attrs.max_qp_wr);
 	struct ib_qp_init_attr init = {
 		.event_handler = peer_con_qp_event,
 		.qp_context = con,
@@ -89,8 +92,7 @@ int peer_con_create_qp(struct peer_con *con)
 	ret = rdma_create_qp(con->id, domain->pd, &init);
 	if (ret)
 		return ret;
-	/* Only tunes: who finds no receive is asked to try again soon. */
-	rdma_set_min_rnr_timer(con->id, IB_RNR_TIMER_000_64);
+	rdma_set_min_rnr_timer(con->id, con->rnr_timer);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ static const struct peer_verb peer_verbs[] = {
 	{ "request", 3, 3, "<con> <ms>", peer_cmd_request },
 	{ "accept", 3, 4, "<con> <hex> [rnr=<retries>]", peer_cmd_accept },
 	{ "reject", 3, 4, "<con> <hex> [<reason>]", peer_cmd_reject },
-	{ "connect", 6, 7, "<con> <src>|- <dst> <port> <hex> [rnr=<retries>]", peer_cmd_connect },
+	{ "connect", 6, 9, "<con> <src>|- <dst> <port> <hex> [<key>=<value>...]", peer_cmd_connect },
 	{ "params", 2, 2, "<con>", peer_cmd_params },
 	{ "disconnect", 2, 2, "<con>", peer_cmd_disconnect },
 	{ "destroy", 2, 2, "<con>|all", peer_cmd_destroy },

@@ -32,11 +32,11 @@
 /* Bytes of one buffer, one receive, one inline send. */
 #define PEER_MAX_BYTES		(1024 * 1024)
 
-/* Work requests of a connection that may be posted at a time, each direction. */
+/* Work requests of a connection that may be posted at a time, each direction, at most and if not said otherwise. */
 #define PEER_QUEUE_DEPTH	512
 
 /* Connections and buffers there may be at a time; events of a connection nobody waited for. */
-#define PEER_MAX_CONS		512
+#define PEER_MAX_CONS		1024
 #define PEER_MAX_BUFS		256
 #define PEER_MAX_EVENTS		4096
 
@@ -130,6 +130,8 @@ struct peer_cm_result {
  * @entry: in the list of connections, or in the queue of requests
  * @name: its name; none while it is in the queue
  * @id: id of the connection manager
+ * @depth: work requests that may be posted at a time, each direction
+ * @rnr_timer: after how long who finds no receive tries again, enum ib_rnr_timeout
  * @domain: protection domain, NULL before there is a queue pair
  * @cq: completion queue of both directions, NULL before there is a queue pair
  * @lock: guards @events, @nr_events, @sends, @sends_ok, @send_status and @over
@@ -149,6 +151,8 @@ struct peer_con {
 	struct list_head entry;
 	char name[PEER_NAME_LEN];
 	struct rdma_cm_id *id;
+	u32 depth;
+	u32 rnr_timer;
 	struct peer_domain *domain;
 	struct ib_cq *cq;
 	spinlock_t lock;
