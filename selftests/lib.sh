@@ -957,6 +957,43 @@ backing_is_free() {
 	! losetup "$1"
 }
 
+# hanging_disk <MB>: memory-backed /dev/mapper/hang, whose requests wait from disk_hangs to disk_answers; $hang_raw is the
+# device below it, which always answers. What uses it is unmapped at exit, and it is removed.
+hanging_disk() {
+	export DM_DISABLE_UDEV=1
+	modprobe -q dm_mod || skip_all "needs dm_mod"
+	hang_raw=$(backing_null "$1") || abort "no backing device"
+	echo "0 $(($1 * 2048)) linear $hang_raw 0" | dmsetup create hang || abort "no device mapper"
+	defer "disk_answers; unmap_all; wait_for 20 dmsetup remove hang"
+}
+
+disk_hangs() {
+	dmsetup suspend --noflush --nolockfs hang
+}
+
+disk_answers() {
+	dmsetup resume hang
+}
+
+# hung_start <device> [<fio option>...]: requests for a disk that hangs, in the background, which no time-out ends
+hung_start() {
+	local dev="$1"
+	shift
+	echo 3600000 >"$(queue_attr "$dev" io_timeout)"
+	fio --name=hung --filename="$dev" --direct=1 --ioengine=libaio --bs=4k --size=8M --output=/tmp/hung.out "$@" \
+		>/tmp/hung.err 2>&1 &
+	hung_pid=$!
+	defer "rm -f /tmp/hung.out /tmp/hung.err"
+}
+
+# hung_all <session> <requests>: so many are under way at least, and no more come
+hung_all() {
+	local have
+	have=$(paths_sum "$1" rdma 5)
+	sleep 0.5
+	[ "$have" -ge "$2" ] && [ "$(paths_sum "$1" rdma 5)" -eq "$have" ]
+}
+
 # ---------------------------------------------------------------- mapping
 
 # map_line <session> <device> [<first path> [<last path>]]: text for map_device
@@ -1136,6 +1173,20 @@ load_start() {
 # child_runs <pid>: it has not ended; as a child nobody has waited for it is there even then
 child_runs() {
 	[ -e "/proc/$1" ] && ! grep -q '^State:.*zombie' "/proc/$1/status"
+}
+
+# waits_in <function, a regular expression> <name, a pattern>: a task of this name does; prints its name
+waits_in() {
+	local stack comm
+	for stack in /proc/[0-9]*/stack; do
+		grep -Eq "$1" "$stack" 2>/dev/null || continue
+		read -r comm <"${stack%stack}comm"
+		# shellcheck disable=SC2254 # a pattern
+		case $comm in
+		$2)	echo "$comm"; return 0 ;;
+		esac
+	done
+	return 1
 }
 
 # nobody_stuck: no process waits for what cannot be interrupted; prints those that do

@@ -7,28 +7,14 @@
 # vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
-export DM_DISABLE_UDEV=1
 
 SLOW=${RTRS_SLOWNESS:-1}
 
-hang() {
-	dmsetup suspend --noflush --nolockfs hang
-}
-
-# hung_start <device>: requests of both directions, on both paths
-hung_start() {
-	echo 3600000 >"$(queue_attr "$1" io_timeout)"
-	fio --name=hung --filename="$1" --direct=1 --ioengine=libaio --iodepth=24 --rw=randrw --bs=4k --size=8M \
-		--io_size=1M --output=/tmp/hung.out >/tmp/hung.err 2>&1 &
-	hung_pid=$!
-}
-
-hung_all() {
-	local n m
-	n=$(paths_sum test rdma 5)
-	sleep 0.5
-	m=$(paths_sum test rdma 5)
-	[ "$n" -ge 8 ] && [ "$m" -ge "$n" ]
+# hangs <device>: with requests of both directions, on both paths
+hangs() {
+	must disk_hangs
+	hung_start "$1" --iodepth=24 --rw=randrw --io_size=1M
+	must wait_for 20 hung_all test 8
 }
 
 # unmap_in_time <device>: by force, in less than 5 s
@@ -59,20 +45,14 @@ requires dmsetup fio
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
-defer "rm -f /tmp/hung.out /tmp/hung.err"
-modprobe -q dm_mod
-raw=$(backing_null 16) || abort "no backing device"
 good=$(backing_null 16) || abort "no backing device"
-echo "0 $(blockdev --getsz "$raw") linear $raw 0" | dmsetup create hang || abort "dmsetup"
-defer "dmsetup resume hang; unmap_all; sleep 1; dmsetup remove --retry hang"
+hanging_disk 16
 
 a=$(map_device test /dev/mapper/hang) || abort "cannot map"
 b=$(map_device test "$good") || abort "cannot map"
 must wait_for 20 sess_paths_are test 2
 must load_start "$b" 120 --iodepth=4 --size=8M --rate_iops=50
-must hang
-hung_start "$a"
-must wait_for 20 hung_all
+hangs "$a"
 kmsg_mark
 check_here "a disk that hangs is unmapped by force" unmap_in_time "$a"
 check "which is said" kmsg_has "${a##*/}: requests do not end, giving up the paths that they are on"
@@ -82,7 +62,7 @@ check "the paths are back" wait_for 30 sess_paths_are test 2
 check_errno "its name is taken as long as the server has it open" EBUSY $CLT_CTL/map_device \
 	"$(map_line test /dev/mapper/hang)" 'unmapped, but the server has not closed it yet for the mapping before'
 sleep 1
-must dmsetup resume hang
+must disk_answers
 check "it answers: it can be mapped again" wait_for 30 map_again
 a=$(mapped_node test /dev/mapper/hang) || abort "cannot map"
 check "and written" fio_verify "$a" --size=256k
@@ -93,13 +73,11 @@ diag "the longest took $(load_max_ms) ms"
 must unmap_device "$b"
 
 # It is the only one.
-must hang
-hung_start "$a"
-must wait_for 20 hung_all
+hangs "$a"
 check_here "the only disk of a session: unmapped by force" unmap_in_time "$a"
 check_here "its requests have failed too" hung_failed
 check "the session is gone" [ ! -e $CLT_CLASS/test ]
-must dmsetup resume hang
+must disk_answers
 check "all can be mapped again" wait_for 30 map_again
 must unmap_device "$(mapped_node test /dev/mapper/hang)"
 

@@ -32,25 +32,11 @@ healthy() {
 	iops=$(awk -F ';' '/^3;/ { sum += $8 + $49 } END { print sum + 0 }' /tmp/healthy.out)
 }
 
-# hung_start: more requests than the disk takes, in the background
-hung_start() {
+# overload: more requests than the disk takes, in the background
+overload() {
 	fio --name=hung --filename="$bad" --direct=1 --ioengine=libaio --iodepth=$DEPTH --rw=randread --bs=4k \
 		--size=4M --time_based --runtime=3600 >/tmp/hung.out 2>&1 &
 	hung_pid=$!
-}
-
-# waits_in <function, a regular expression> <name, a pattern>: a task of this name does
-waits_in() {
-	local stack comm
-	for stack in /proc/[0-9]*/stack; do
-		grep -Eq "$1" "$stack" 2>/dev/null || continue
-		read -r comm <"${stack%stack}comm"
-		# shellcheck disable=SC2254 # a pattern
-		case $comm in
-		$2)	echo "$comm"; return 0 ;;
-		esac
-	done
-	return 1
 }
 
 waits_for_tag() {
@@ -127,7 +113,7 @@ bad=$(map_device s8 "$hung") || abort "cannot map"
 # shellcheck disable=SC2086 # a word for each device
 check_here "seven clients, while the eighth is idle" healthy 5 $seven
 before=$iops
-hung_start
+overload
 check "the disk's thread waits for a tag" wait_for 20 waits_for_tag "rnbd/*"
 # shellcheck disable=SC2086 # a word for each device
 check_here "the seven, while the eighth's disk hangs" healthy 5 $seven

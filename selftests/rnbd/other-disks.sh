@@ -8,7 +8,6 @@
 # vm: smp=1 timeout=240
 
 . "$(dirname "$0")/../lib.sh"
-export DM_DISABLE_UDEV=1
 
 # Longest of what must not wait for the disk that hangs.
 LIMIT_MS=$((1000 * ${RTRS_SLOWNESS:-1}))
@@ -41,21 +40,10 @@ in_time() {
 	}
 }
 
-# hung_start <device>: twice as many requests as the session has slots
-hung_start() {
-	echo 3600000 >"$(queue_attr "$1" io_timeout)"
-	fio --name=hung --filename="$1" --direct=1 --ioengine=libaio --iodepth=128 --rw=randread --bs=4k --size=8M \
-		--io_size=1M --output=/tmp/hung.out >/dev/null 2>&1 &
-	hung_pid=$!
-}
-
-# hung_all: nothing more of it can be under way
-hung_all() {
-	local n m
-	n=$(paths_sum test rdma 5)
-	sleep 0.5
-	m=$(paths_sum test rdma 5)
-	[ "$n" -ge 16 ] && [ "$n" -eq "$m" ]
+# hang_full <device>: it hangs, and has twice as many requests as the session has slots
+hang_full() {
+	must disk_hangs
+	hung_start "$1" --iodepth=128 --rw=randread --io_size=1M
 }
 
 map_another() {
@@ -84,21 +72,17 @@ requires dmsetup fio
 topo_up 2
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
-defer "rm -f /tmp/hung.out /dev/selftest-a"
-modprobe -q dm_mod
-raw=$(backing_null 16) || abort "no backing device"
+defer "rm -f /dev/selftest-a"
 good=$(backing_null 16) || abort "no backing device"
 third=$(backing_null 16) || abort "no backing device"
-echo "0 $(blockdev --getsz "$raw") linear $raw 0" | dmsetup create hang || abort "dmsetup"
-defer "dmsetup resume hang; unmap_all; sleep 1; dmsetup remove --retry hang"
+hanging_disk 16
 
 a=$(map_device test /dev/mapper/hang) || abort "cannot map"
 check "a disk leaves slots to others, and to messages" [ "$(queue "$a" nr_requests)" -le 56 ]
 
 # It hangs before there is another one.
-must dmsetup suspend --noflush --nolockfs hang
-hung_start "$a"
-must wait_for 20 hung_all
+hang_full "$a"
+must wait_for 20 hung_all test 16
 b=''
 map_good() {
 	map_device test "$good" >/dev/null
@@ -109,13 +93,12 @@ check_here "and read" reads "$b" 3
 check "without a stall" [ "$worst" -le $LIMIT_MS ]
 check "a third one can be mapped" map_another
 must unmap_another
-must dmsetup resume hang
+must disk_answers
 check_here "it answers again: all its requests end well" wait "$hung_pid"
 
 # It hangs when there are several.
 must load_start "$b" 120 --iodepth=4 --size=8M --rate_iops=50
-must dmsetup suspend --noflush --nolockfs hang
-hung_start "$a"
+hang_full "$a"
 sleep 3
 check "one of two hangs: the other one goes on" load_runs
 check_here "a third one can be mapped" in_time map_another
@@ -125,13 +108,13 @@ load_end
 check "no I/O of the other one failed, all data are right" load_succeeded
 diag "the longest took $(load_max_ms) ms"
 check "the longest took less than a second" [ "$(load_max_ms)" -le $LIMIT_MS ]
-must dmsetup resume hang
+must disk_answers
 check_here "all that hung ends well" wait "$hung_pid"
 check_eq "no path was lost" "$(paths_sum test rdma 6)" 0
 must unmap_device "$a"
 
 # Requests of one disk wait until it can be opened again.
-must ln -sfn "$raw" /dev/selftest-a
+must ln -sfn "$hang_raw" /dev/selftest-a
 a=$(map_device test /dev/selftest-a no_path_timeout=-1) || abort "cannot map"
 must all_paths test disconnect
 must wait_for 10 dev_is "$a" closed

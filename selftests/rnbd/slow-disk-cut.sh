@@ -8,7 +8,6 @@
 # vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
-export DM_DISABLE_UDEV=1
 
 MAX_MS=$((1000 * ${RTRS_SLOWNESS:-1}))
 
@@ -27,14 +26,11 @@ reads_for() {
 
 ktap_plan 8
 requires dmsetup rnbd
-modprobe dm_mod
 topo_up 2
 topo_is_ours
 rtrs_load
-raw=$(backing_null 32) || abort "no backing device"
 healthy=$(backing_null 32) || abort "no backing device"
-echo "0 65536 linear $raw 0" | dmsetup create hang || abort "dmsetup create"
-defer "dmsetup resume hang; unmap_all; wait_for 20 dmsetup remove hang"
+hanging_disk 32
 bad=$(map_device test /dev/mapper/hang) || abort "cannot map"
 good=$(map_device test "$healthy") || abort "cannot map"
 must wait_for 20 sess_paths_are test 2
@@ -42,7 +38,7 @@ must sysfs_write "$(queue_attr "$bad" io_timeout)" 2000
 
 load_start "$bad" 600
 must wait_for 10 ios_grow test 1 1
-must dmsetup suspend --noflush --nolockfs hang
+must disk_hangs
 must path_cut 1
 check_here "a disk hangs, a network is cut: another disk is read" reads_for 8000
 check "without error" [ "$errors" -eq 0 ]
@@ -54,7 +50,7 @@ check "rnbd exports has its requests that the disk has not ended" \
 	prints "/dev/mapper/hang +[0-9]+s +[1-9][0-9]*$" rnbd exports
 must path_heal 1
 check "the path comes back while the disk hangs" wait_for 20 sess_paths_are test 2
-must dmsetup resume hang
+must disk_answers
 must ios_grow test 2 10
 load_end
 check_here "all data of the disk are right" load_succeeded

@@ -8,21 +8,11 @@
 # vm: smp=1 timeout=180
 
 . "$(dirname "$0")/../lib.sh"
-export DM_DISABLE_UDEV=1
 
 LOST=rtrs-server/fault/rsp_lost
 TIMEOUT_MS=2000
 HANG_MS=12000
 MAX_MS=$((1000 * ${RTRS_SLOWNESS:-1}))
-
-# disk_hangs, disk_answers
-disk_hangs() {
-	dmsetup suspend --noflush --nolockfs hang
-}
-
-disk_answers() {
-	dmsetup resume hang
-}
 
 # reads_for <ms>: one of the healthy disk each 100 ms; $worst, $errors
 reads_for() {
@@ -110,14 +100,11 @@ times_out() {
 ktap_plan 41
 requires dmsetup rnbd
 must debugfs_up
-modprobe dm_mod
 topo_up 2
 topo_is_ours
 rtrs_load
-raw=$(backing_null 32) || abort "no backing device"
 healthy=$(backing_null 32) || abort "no backing device"
-echo "0 65536 linear $raw 0" | dmsetup create hang || abort "dmsetup create"
-defer "dmsetup resume hang; unmap_all; wait_for 20 dmsetup remove hang"
+hanging_disk 32
 bad=$(map_device test /dev/mapper/hang) || abort "cannot map"
 good=$(map_device test "$healthy") || abort "cannot map"
 must wait_for 20 sess_paths_are test 2

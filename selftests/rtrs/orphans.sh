@@ -10,14 +10,8 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-export DM_DISABLE_UDEV=1
 WRITES=32
 ROUNDS=10
-
-# on_hang <suspend|resume>
-on_hang() {
-	dmsetup "$1" $([ "$1" = resume ] || echo --noflush) hang
-}
 
 # hung_writes <byte>: to each of the blocks, one request each, in the background
 hung_writes() {
@@ -86,7 +80,7 @@ hung_ends() {
 
 # blocks_without <byte>: how many of the blocks on the server's disk are not full of it
 blocks_without() {
-	dd if="$raw" bs=4k count=$WRITES iflag=direct status=none | od -An -v -tx1 -w4096 |
+	dd if="$hang_raw" bs=4k count=$WRITES iflag=direct status=none | od -An -v -tx1 -w4096 |
 		grep -vc "^\( $1\)*$"
 }
 
@@ -94,20 +88,18 @@ ktap_plan 25
 requires fio dmsetup
 topo_up 2
 topo_is_ours
-modprobe dm_mod || skip_all "needs dm_mod"
 RTRS_SERVER_OPTS="sess_queue_depth=64"
 rtrs_load
-raw=$(backing_null 64) || abort "no backing device"
 good=$(backing_null 64) || abort "no backing device"
-echo "0 $((64 * 2048)) linear $raw 0" | dmsetup create hang || abort "no device mapper"
-defer "dmsetup resume hang; unmap_all; dmsetup remove --retry hang; rm -f /tmp/hung.out"
+hanging_disk 64
+defer "rm -f /tmp/hung.out"
 dev=$(map_device test /dev/mapper/hang no_path_timeout=60) || abort "cannot map"
 other=$(map_device test "$good" no_path_timeout=60) || abort "cannot map"
 must sess_paths_are test 2
 echo 2 >"$(queue_attr "$dev" nomerges)"
 
 # Requests wait for the paths and are sent again, each time.
-must on_hang suspend
+must disk_hangs
 load_start "$other" 3600
 hung_writes 11
 check "the disk hangs" wait_for 5 child_runs $hung_pid
@@ -118,7 +110,7 @@ check "the disk has no more than the first losses left it" [ "$(orphans)" -le $(
 check "but those" [ "$(orphans)" -ge 1 ]
 check "the other disk goes on" load_runs
 check "the server lists what they keep" grep -q 'orphaned' /sys/kernel/debug/rtrs-server/sessions
-must on_hang resume
+must disk_answers
 check "all requests end" wait_for 10 hung_ends
 hung_status=0
 wait $hung_pid || hung_status=$?
@@ -133,7 +125,7 @@ check "the server's memory of lost paths is free" \
 
 # Requests fail, since all paths are lost, and the blocks are written again.
 must sysfs_write "$(dev_attr "$dev" no_path_timeout)" 0
-must on_hang suspend
+must disk_hangs
 hung_writes 22
 sleep 1
 must disconnect_all test
@@ -147,7 +139,7 @@ hung_writes 33
 sleep 2
 check "writes of the same blocks wait" child_runs $hung_pid
 check "the disk has those that failed" [ "$(orphans)" -eq $WRITES ]
-must on_hang resume
+must disk_answers
 check "all requests end" wait_for 10 hung_ends
 hung_status=0
 wait $hung_pid || hung_status=$?
