@@ -994,6 +994,15 @@ hung_all() {
 	[ "$have" -ge "$2" ] && [ "$(paths_sum "$1" rdma 5)" -eq "$have" ]
 }
 
+# hanging_disk_tagless: a loop device on it, which has four tags. Its requests hold them while the disk below hangs, and
+# all others have to wait for one. Prints its node.
+hanging_disk_tagless() {
+	local loop
+	modprobe loop && loop=$(losetup --find --show --direct-io=on /dev/mapper/hang) &&
+		echo 4 >"/sys/block/${loop#/dev/}/queue/nr_requests" || return 1
+	echo "$loop"
+}
+
 # ---------------------------------------------------------------- mapping
 
 # map_line <session> <device> [<first path> [<last path>]]: text for map_device
@@ -1156,6 +1165,19 @@ uptime_ms() {
 # that submitted last for what must be read. It keeps blocks apart only if all have one size and no blockalign; what
 # verifies is to have this.
 FIO_APART=--serialize_overlap=1
+
+# takes_under <ms> <command> [<argument>...]: it succeeds in that time, on a machine that is not slow; how long is in $took
+takes_under() {
+	local start limit=$(($1 * ${RTRS_SLOWNESS:-1}))
+	shift
+	start=$(uptime_ms)
+	"$@" || return 1
+	took=$(($(uptime_ms) - start))
+	[ "$took" -lt $limit ] || {
+		echo "$took ms: $*"
+		return 1
+	}
+}
 
 # load_start <device> <seconds> [<fio option>...]: mixed reads and writes, whose
 # data are verified, in the background; up to 8 are submitted at once
