@@ -359,3 +359,16 @@ psrv_gone() {
 		nr=$((nr + 1))
 	done
 }
+
+# read_start: one sector of the device, in the background; read_gives <exit status>
+read_start() {
+	rm -f /tmp/wire.read
+	(
+		dd if="$psrv_dev" of=/dev/null bs=512 count=1 iflag=direct status=none 2>/dev/null
+		echo $? >/tmp/wire.read
+	) &
+}
+
+read_gives() {
+	wait_for 10 [ -s /tmp/wire.read ] && is "$(cat /tmp/wire.read)" "$1"
+}

@@ -67,17 +67,21 @@ is_gone() {
 	! child_runs $writer
 }
 
-# killed: it is gone within a second, and so is what it had begun
-killed() {
-	local start
+# dies <what to call the time>: killed, it is gone within a second; $start is when it was killed
+dies() {
 	start=$(uptime_ms)
 	kill -KILL $writer
 	wait_for 30 is_gone
 	took=$(($(uptime_ms) - start))
 	wait $writer
 	is "$?" 137
-	figure "killed" $took
-	[ "$took" -lt $LIMIT_MS ] || return 1
+	figure "$1" $took
+	[ "$took" -lt $LIMIT_MS ]
+}
+
+# killed: and so is what it had begun
+killed() {
+	dies "killed" || return 1
 	wait_for 30 is_as_before
 	took=$(($(uptime_ms) - start))
 	figure "undone" $took
@@ -144,15 +148,7 @@ slow_unmap() {
 }
 
 killed_goes_on() {
-	local start
-	start=$(uptime_ms)
-	kill -KILL $writer
-	wait_for 30 is_gone
-	took=$(($(uptime_ms) - start))
-	wait $writer
-	is "$?" 137
-	figure "killed while it unmaps" $took
-	[ "$took" -lt $LIMIT_MS ] && job unmap && wait_for 90 no_job && [ ! -e "/sys/block/${slow##*/}" ]
+	dies "killed while it unmaps" && job unmap && wait_for 90 no_job && [ ! -e "/sys/block/${slow##*/}" ]
 }
 
 lost_path() {

@@ -45,19 +45,6 @@ fence_up() {
 	peer post "$1" write-imm imm="$(printf '0xb%07x' "$2")"
 }
 
-# read_start: of one sector, in the background; read_gives <exit status>
-read_start() {
-	rm -f /tmp/wire.read
-	(
-		dd if="$psrv_dev" of=/dev/null bs=512 count=1 iflag=direct status=none 2>/dev/null
-		echo $? >/tmp/wire.read
-	) &
-}
-
-read_gives() {
-	wait_for 10 [ -s /tmp/wire.read ] && is "$(cat /tmp/wire.read)" "$1"
-}
-
 # second_path disconnect|reconnect
 second_path() {
 	sysfs_write "$CLT_CLASS/fences/paths/ip:fd00:1::1@ip:fd00:1::2/$1" 1

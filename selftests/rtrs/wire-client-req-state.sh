@@ -26,19 +26,6 @@ tell() {
 	peer post "$1" write-imm imm="$(printf '0x%08x' $((6 << 28 | req_slot << 12 | $2 << 9 | $3)))"
 }
 
-# read_start: of one sector, in the background; read_gives <exit status>
-read_start() {
-	rm -f /tmp/wire.read
-	(
-		dd if="$psrv_dev" of=/dev/null bs=512 count=1 iflag=direct status=none 2>/dev/null
-		echo $? >/tmp/wire.read
-	) &
-}
-
-read_gives() {
-	wait_for 10 [ -s /tmp/wire.read ] && is "$(cat /tmp/wire.read)" "$1"
-}
-
 # held: a read comes and is not answered
 held() {
 	read_start
