@@ -223,6 +223,17 @@ static ssize_t rnbd_clt_sysfs_nr_poll_queues_show(struct kobject *kobj,
 static struct kobj_attribute rnbd_clt_sysfs_nr_poll_queues =
 	__ATTR(nr_poll_queues, 0444, rnbd_clt_sysfs_nr_poll_queues_show, NULL);
 
+/* A number of seconds from @least on, which itself means for ever.  Return: 0, or -EINVAL with a message. */
+static int rnbd_clt_sysfs_get_secs(const struct rnbd_clt_dev *dev, const struct kobj_attribute *attr, const char *buf,
+				   int least, int most, int *secs)
+{
+	if (!kstrtoint(buf, 0, secs) && *secs >= least && *secs <= most)
+		return 0;
+	pr_err("%s: %s=\"%.*s\": expected a number of seconds from %d to %d, %d for ever\n", dev->disk->disk_name,
+	       attr->attr.name, rnbd_clt_sysfs_len(buf), buf, least, most, least);
+	return -EINVAL;
+}
+
 static ssize_t rnbd_clt_sysfs_no_path_timeout_show(struct kobject *kobj,
 						   struct kobj_attribute *attr, char *buf)
 {
@@ -234,14 +245,11 @@ static ssize_t rnbd_clt_sysfs_no_path_timeout_store(struct kobject *kobj,
 						    size_t count)
 {
 	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
-	int timeout;
+	int timeout, ret;
 
-	if (kstrtoint(buf, 0, &timeout) || timeout < -1 || timeout > RNBD_OPT_MAX_NO_PATH_TIMEOUT) {
-		pr_err("%s: no_path_timeout=\"%.*s\": expected a number of seconds from -1 to %d, -1 for ever\n",
-		       dev->disk->disk_name, rnbd_clt_sysfs_len(buf), buf,
-		       RNBD_OPT_MAX_NO_PATH_TIMEOUT);
-		return -EINVAL;
-	}
+	ret = rnbd_clt_sysfs_get_secs(dev, attr, buf, -1, RNBD_OPT_MAX_NO_PATH_TIMEOUT, &timeout);
+	if (ret)
+		return ret;
 	rnbd_clt_hold_set_timeout(dev, timeout);
 	return count;
 }
@@ -261,14 +269,11 @@ static ssize_t rnbd_clt_sysfs_request_timeout_store(struct kobject *kobj,
 						    size_t count)
 {
 	struct rnbd_clt_dev *dev = rnbd_clt_sysfs_dev(kobj);
-	unsigned int timeout;
+	int timeout, ret;
 
-	if (kstrtouint(buf, 0, &timeout) || timeout > RNBD_OPT_MAX_REQUEST_TIMEOUT) {
-		pr_err("%s: request_timeout=\"%.*s\": expected a number of seconds from 0 to %d, 0 for ever\n",
-		       dev->disk->disk_name, rnbd_clt_sysfs_len(buf), buf,
-		       RNBD_OPT_MAX_REQUEST_TIMEOUT);
-		return -EINVAL;
-	}
+	ret = rnbd_clt_sysfs_get_secs(dev, attr, buf, 0, RNBD_OPT_MAX_REQUEST_TIMEOUT, &timeout);
+	if (ret)
+		return ret;
 	WRITE_ONCE(dev->slow.request_timeout, timeout);
 	return count;
 }
