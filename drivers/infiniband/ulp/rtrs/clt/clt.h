@@ -730,6 +730,7 @@ int rtrs_clt_state_watch(struct rtrs_clt_path *path);
 
 /* recv.c */
 u32 rtrs_clt_recv_wrs(const struct rtrs_clt_path *path, bool service);
+u32 rtrs_clt_msg_recvs(const struct rtrs_clt_path *path, bool service);
 int rtrs_clt_post_receives(struct rtrs_clt_conn *cc, u32 nr);
 void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void rtrs_clt_rsp_done(struct ib_cq *cq, struct ib_wc *wc);

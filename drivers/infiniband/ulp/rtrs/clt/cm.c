@@ -271,10 +271,7 @@ static int rtrs_clt_established(struct rtrs_clt_conn *cc, const struct rdma_cm_e
 		WRITE_ONCE(path->was_up, true);
 	}
 	if (path->new_rkey) {
-		u32 nr = rtrs_clt_recv_wrs(path, !cc->conn.cid);
-
-		/* The service connection needs one receive for INFO_RSP. */
-		ret = rtrs_clt_conn_alloc_rsps(cc, cc->conn.cid ? nr : nr - 1);
+		ret = rtrs_clt_conn_alloc_rsps(cc, rtrs_clt_msg_recvs(path, !cc->conn.cid));
 		if (ret)
 			return ret;
 	}

@@ -178,16 +178,12 @@ static u32 rtrs_clt_recv_count(const struct rtrs_clt_conn *cc)
 static int rtrs_clt_post_all_receives(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_conn *cc;
-	u32 nr, max;
 	u16 cid;
 	int ret;
 
 	for (cid = 0; cid < path->sess->nr_conns; cid++) {
 		cc = &path->conns[cid];
-		/* INFO_RSP and the probe have receives of their own. */
-		max = rtrs_clt_recv_wrs(path, !cid);
-		nr = min(rtrs_clt_recv_count(cc), max - 2);
-		ret = rtrs_clt_post_receives(cc, nr);
+		ret = rtrs_clt_post_receives(cc, min(rtrs_clt_recv_count(cc), rtrs_clt_msg_recvs(path, !cid)));
 		if (ret)
 			return ret;
 	}

@@ -16,6 +16,9 @@
 #include "clt.h"
 #include "fault.h"
 
+/* INFO_RSP and the probe have receives of their own on the service connection. */
+#define RTRS_CLT_INFO_RECVS	2
+
 /*
  * Claim the request a response is for: one that waits on this connection.  Its state is told in @claimed.
  *
@@ -273,6 +276,21 @@ u32 rtrs_clt_recv_wrs(const struct rtrs_clt_path *path, bool service)
 {
 	return rtrs_geometry_clt_recv_wrs(service, path->sess->queue_depth,
 					  path->dev->attrs.max_qp_wr - RTRS_RECV_BATCH - 1);
+}
+
+/**
+ * rtrs_clt_msg_recvs() - how many of these are for messages
+ * @path: its path, with a device
+ * @service: service connection, else I/O connection
+ *
+ * Context: any.
+ * Return: number of work requests, at least one: rtrs_device_check() refuses what has fewer.
+ */
+u32 rtrs_clt_msg_recvs(const struct rtrs_clt_path *path, bool service)
+{
+	static_assert(RTRS_MIN_QP_WR > RTRS_RECV_BATCH + 1 + RTRS_CLT_INFO_RECVS);
+
+	return rtrs_clt_recv_wrs(path, service) - (service ? RTRS_CLT_INFO_RECVS : 0);
 }
 
 /**
