@@ -63,7 +63,7 @@ static void rtrs_srv_chunks_posted(struct rtrs_srv_path *path, const struct ib_w
 	}
 	/* PAIRS: rtrs_srv_chunks_step(): first the count.  A work that runs just now runs once more. */
 	atomic_dec(&chunks->pending);
-	rtrs_srv_path_queue_dwork(path, path->ctx->close_wq, &chunks->dwork, 0);
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->close_wq, &chunks->dwork, 0);
 }
 
 static void rtrs_srv_chunks_reg_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -365,8 +365,8 @@ static void rtrs_srv_chunks_work(struct work_struct *work)
 	} while (!ret);
 	memalloc_noio_restore(noio);
 	if (ret == -EAGAIN)
-		rtrs_srv_path_queue_dwork(path, path->ctx->close_wq, &path->chunks.dwork,
-					  msecs_to_jiffies(RTRS_SRV_CHUNKS_RETRY_MS));
+		rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->close_wq, &path->chunks.dwork,
+				    msecs_to_jiffies(RTRS_SRV_CHUNKS_RETRY_MS));
 	else if (ret != -EINPROGRESS)
 		rtrs_srv_path_fail(path, "changing the number of its chunks from %u to %u: error %d",
 				   path->chunks.was, path->chunks.goal, ret);
@@ -388,7 +388,7 @@ void rtrs_srv_chunks_want(struct rtrs_srv_path *path, u32 nr)
 	WRITE_ONCE(path->chunks.wanted, nr);
 	/* PAIRS: rtrs_srv_chunks_begin() */
 	smp_store_release(&path->chunks.asked, 1);
-	rtrs_srv_path_queue_dwork(path, path->ctx->close_wq, &path->chunks.dwork, 0);
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->close_wq, &path->chunks.dwork, 0);
 }
 
 /**

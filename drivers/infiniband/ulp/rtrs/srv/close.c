@@ -105,7 +105,7 @@ void rtrs_srv_close_work(struct work_struct *work)
 	percpu_ref_get(&path->ops_ref);
 	cancel_delayed_work_sync(&path->handshake_dwork);
 	rtrs_srv_close_disconnect(path);
-	cancel_work_sync(&path->info.work);
+	cancel_delayed_work_sync(&path->info.dwork);
 	rtrs_srv_chunks_stop(path);
 	rtrs_hb_stop(&path->hb);
 	rtrs_srv_fence_stop(path);

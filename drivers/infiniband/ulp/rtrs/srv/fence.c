@@ -47,7 +47,7 @@ static bool rtrs_srv_fence_closed(struct rtrs_srv_path *path, u32 id)
 /* The only one that takes numbers out, so an index stays good while the lock is not held. */
 static void rtrs_srv_fence_work(struct work_struct *work)
 {
-	struct rtrs_srv_path *path = container_of(work, struct rtrs_srv_path, fence.work);
+	struct rtrs_srv_path *path = container_of(to_delayed_work(work), struct rtrs_srv_path, fence.dwork);
 	struct rtrs_srv_fence *fence = &path->fence;
 	u32 id, i = 0;
 	int ret;
@@ -74,7 +74,7 @@ static void rtrs_srv_fence_work(struct work_struct *work)
 
 static void rtrs_srv_fence_start(struct rtrs_srv_path *path)
 {
-	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->wq, &path->fence.work);
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTED, path->ctx->wq, &path->fence.dwork, 0);
 }
 
 /**
@@ -86,7 +86,7 @@ static void rtrs_srv_fence_start(struct rtrs_srv_path *path)
 void rtrs_srv_fence_init(struct rtrs_srv_path *path)
 {
 	spin_lock_init(&path->fence.lock);
-	INIT_WORK(&path->fence.work, rtrs_srv_fence_work);
+	INIT_DELAYED_WORK(&path->fence.dwork, rtrs_srv_fence_work);
 }
 
 static bool rtrs_srv_fence_add(struct rtrs_srv_fence *fence, u32 id)
@@ -133,7 +133,7 @@ void rtrs_srv_fence_request(struct rtrs_srv_path *path, u32 id)
  */
 void rtrs_srv_fence_stop(struct rtrs_srv_path *path)
 {
-	cancel_work_sync(&path->fence.work);
+	cancel_delayed_work_sync(&path->fence.dwork);
 }
 
 /**

@@ -239,7 +239,7 @@ static void rtrs_srv_info_finish(struct rtrs_srv_path *path)
 
 static void rtrs_srv_info_work(struct work_struct *work)
 {
-	struct rtrs_srv_path *path = container_of(work, struct rtrs_srv_path, info.work);
+	struct rtrs_srv_path *path = container_of(to_delayed_work(work), struct rtrs_srv_path, info.dwork);
 
 	if (!rtrs_srv_info_check_req(path) && !rtrs_srv_info_prepare(path))
 		rtrs_srv_info_finish(path);
@@ -259,7 +259,7 @@ static void rtrs_srv_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	path->info.req_len = wc->byte_len;
-	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTING, path->ctx->wq, &path->info.work);
+	rtrs_srv_path_queue(path, RTRS_SRV_PATH_CONNECTING, path->ctx->wq, &path->info.dwork, 0);
 }
 
 /**
@@ -275,7 +275,7 @@ int rtrs_srv_info_init(struct rtrs_srv_path *path)
 	struct rtrs_msg_info_req *req;
 	int ret;
 
-	INIT_WORK(&info->work, rtrs_srv_info_work);
+	INIT_DELAYED_WORK(&info->dwork, rtrs_srv_info_work);
 	info->req_cqe.done = rtrs_srv_info_req_done;
 	info->rsp_cqe.done = rtrs_srv_info_rsp_done;
 	info->probe_cqe.done = rtrs_srv_info_probe_done;

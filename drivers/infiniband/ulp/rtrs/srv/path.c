@@ -394,41 +394,20 @@ bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_even
  * @path: the path
  * @state: the state; nothing happens in another one
  * @wq: where to
- * @work: the work
+ * @dwork: the work
+ * @delay: jiffies from now on
  *
  * After the step to CLOSING the work is never queued again, so the close work has to wait for it only once.
  *
  * Context: any.
  */
 void rtrs_srv_path_queue(struct rtrs_srv_path *path, enum rtrs_srv_path_state state, struct workqueue_struct *wq,
-			 struct work_struct *work)
+			 struct delayed_work *dwork, unsigned long delay)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&path->lock, flags);
 	if (path->_state == state)
-		queue_work(wq, work);
-	spin_unlock_irqrestore(&path->lock, flags);
-}
-
-/**
- * rtrs_srv_path_queue_dwork() - have a work of a path done later, while the path is CONNECTED
- * @path: the path
- * @wq: where to
- * @dwork: the work
- * @delay: jiffies
- *
- * After the step to CLOSING the work is never queued again, so the close work has to wait for it only once.
- *
- * Context: any.
- */
-void rtrs_srv_path_queue_dwork(struct rtrs_srv_path *path, struct workqueue_struct *wq, struct delayed_work *dwork,
-			       unsigned long delay)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&path->lock, flags);
-	if (path->_state == RTRS_SRV_PATH_CONNECTED)
 		queue_delayed_work(wq, dwork, delay);
 	spin_unlock_irqrestore(&path->lock, flags);
 }

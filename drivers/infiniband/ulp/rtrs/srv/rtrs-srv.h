@@ -185,10 +185,10 @@ struct rtrs_srv_conn {
 /**
  * struct rtrs_srv_info - the info exchange of a path (protocol section 4)
  *
- * Written by the connect handler before the first connection is accepted, then by @work and the
+ * Written by the connect handler before the first connection is accepted, then by @dwork and the
  * completions it waits for, last by the close work.
  *
- * @work: handles INFO_REQ
+ * @dwork: handles INFO_REQ
  * @req: received message
  * @req_dma: its DMA address
  * @req_len: bytes received
@@ -201,7 +201,7 @@ struct rtrs_srv_conn {
  * @probe_cqe: completion of its send
  */
 struct rtrs_srv_info {
-	struct work_struct work;
+	struct delayed_work dwork;
 	struct rtrs_msg_info_req *req;
 	u64 req_dma;
 	u32 req_len;
@@ -285,13 +285,13 @@ struct rtrs_srv_chunks {
  * @lock: guards @ids and @nr
  * @ids: their numbers
  * @nr: how many have no answer yet
- * @work: has them closed, and answers; queued only while the path is CONNECTED
+ * @dwork: has them closed, and answers; queued only while the path is CONNECTED
  */
 struct rtrs_srv_fence {
 	spinlock_t lock;
 	u32 ids[RTRS_MAX_PATHS];
 	u32 nr;
-	struct work_struct work;
+	struct delayed_work dwork;
 };
 
 /**
@@ -569,9 +569,7 @@ __printf(3, 4)
 bool rtrs_srv_path_event_why(struct rtrs_srv_path *path, enum rtrs_srv_path_event event,
 			     const char *fmt, ...);
 void rtrs_srv_path_queue(struct rtrs_srv_path *path, enum rtrs_srv_path_state state, struct workqueue_struct *wq,
-			 struct work_struct *work);
-void rtrs_srv_path_queue_dwork(struct rtrs_srv_path *path, struct workqueue_struct *wq, struct delayed_work *dwork,
-			       unsigned long delay);
+			 struct delayed_work *dwork, unsigned long delay);
 void rtrs_srv_path_wc_failed(struct rtrs_srv_path *path, const char *what,
 			     const struct ib_wc *wc);
 
