@@ -38,6 +38,10 @@ Environment=HOME=/root
 WorkingDirectory=/selftests
 ExecStart=/usr/local/sbin/agent /dev/virtio-ports/agent
 """
+# A busy host may take longer to boot a VM than the 90 s that systemd waits for a device; the test waits for the agent.
+AGENT_DEVICE = """[Unit]
+JobRunningTimeoutSec=infinity
+"""
 
 
 class Installed:
@@ -131,6 +135,7 @@ def add_agent(tree):
     initrd.build_agent(tree.path / "usr/local/sbin/agent")
     unit = "etc/systemd/system/agent.service"
     tree.write(unit, AGENT)
+    tree.write("etc/systemd/system/dev-virtio\\x2dports-agent.device.d/wait.conf", AGENT_DEVICE)
     wants = tree.path / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True, exist_ok=True)
     (wants / "agent.service").symlink_to(f"/{unit}")

@@ -38,6 +38,7 @@ server = 10.1.0.{number}
 export = vda
 path = 10.1.0.{number}
 path = 10.2.0.{number}
+{patient}
 {more}
 """
 # A file of its own has most of it in memory, as nothing is written back because of its age. It does not wait.
@@ -84,7 +85,7 @@ class Machines:
 
     def map(self, name, more):
         """Mounted on /srv/<name>; its disk."""
-        text = MAP.format(name=name, number=self.servers[name].number, more=more)
+        text = MAP.format(name=name, number=self.servers[name].number, patient=hosts.PATIENT.replace(" ", "\n"), more=more)
         self.client.run(f"cat >/etc/rnbd/maps.d/{name}.conf && systemctl start rnbd-map@{name}", 300, stdin=text.encode(),
                         check=True)
         disk = self.sh(f"for dir in /sys/block/rnbd*; do grep -q '^client@10-1-0-{self.servers[name].number}$' "
