@@ -269,6 +269,7 @@ int rtrs_srv_get_queue_depth(struct rtrs_srv_sess *sess);
 /* Not part of mainline's interface. */
 bool rtrs_srv_comes_from(struct rtrs_srv_sess *sess, const struct sockaddr_storage *addrs, size_t nr,
 			 struct sockaddr_storage *other);
+bool rtrs_srv_is_quiet(const struct rtrs_srv_sess *sess);
 
 /* Addresses, rtrs-core.ko */
 int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port, struct rtrs_addr *addr);

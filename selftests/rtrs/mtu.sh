@@ -30,9 +30,9 @@ tries() {
 	echo $(($(reconnects "$1" 1 1) + $(reconnects "$1" 1 2)))
 }
 
-# lines: of the transport, client and server, since the mark; RNBD has three for each time that it opens the disk again
+# lines: of all modules, client and server, since the mark
 lines() {
-	kmsg_since | grep -c 'rtrs-'
+	kmsg_since | grep -Ec 'rtrs|rnbd'
 }
 
 # few <what> <number> <most>

@@ -22,6 +22,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
+#include <linux/ratelimit.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -34,6 +35,10 @@
 #include "sess.h"
 #include "slow.h"
 #include "tell.h"
+
+/* A path that connects and breaks at once opens the device again each time: so many messages about that in a minute. */
+#define RNBD_CLT_REOPEN_INTERVAL	(60 * HZ)
+#define RNBD_CLT_REOPEN_BURST		3
 
 /* Longest answer to OPEN and CLOSE; opening may have to wake up a disk. */
 #define RNBD_CLT_OPEN_TIMEOUT	(60 * HZ)
@@ -277,7 +282,8 @@ static void rnbd_clt_dev_reopened(struct rnbd_clt_dev *dev, u64 nsectors, int re
 {
 	if (!ret) {
 		rnbd_clt_dev_set_sectors(dev, nsectors);
-		pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
+		if (__ratelimit(&dev->reopen_limit))
+			pr_info("%s: open again, %llu sectors\n", dev->disk->disk_name, nsectors);
 		scoped_guard(spinlock, &dev->sess->lock) {
 			/* It may have been lost again. */
 			if (rnbd_clt_dev_state(dev) == RNBD_CLT_DEV_OPEN) {
@@ -574,6 +580,7 @@ struct rnbd_clt_dev *rnbd_clt_dev_create(struct rnbd_clt_sess *sess, const char 
 	dev->access_mode = mode;
 	INIT_DELAYED_WORK(&dev->link_work, rnbd_clt_dev_link_work);
 	INIT_WORK(&dev->tell_work, rnbd_clt_dev_tell_work);
+	ratelimit_state_init(&dev->reopen_limit, RNBD_CLT_REOPEN_INTERVAL, RNBD_CLT_REOPEN_BURST);
 	rnbd_clt_hold_init(dev, no_path_timeout);
 	rnbd_clt_slow_init(dev);
 	ret = rnbd_clt_dev_list(dev);

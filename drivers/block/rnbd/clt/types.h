@@ -24,6 +24,7 @@
 #include <linux/blkdev.h>
 #include <linux/kobject.h>
 #include <linux/list.h>
+#include <linux/ratelimit.h>
 #include <linux/refcount.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -288,6 +289,7 @@ struct rnbd_clt_slow {
  * @want_open: OPEN has to be sent (S)
  * @open_retry: OPEN that the server has refused since the link came back (S)
  * @link_work: sends OPEN; with a delay only to ask once more
+ * @reopen_limit: for messages that it is open again
  * @hold: requests that wait for a path
  * @slow: requests that take long
  * @tag_set: its requests (U)
@@ -333,6 +335,7 @@ struct rnbd_clt_dev {
 	bool want_open;
 	struct rnbd_clt_retry open_retry;
 	struct delayed_work link_work;
+	struct ratelimit_state reopen_limit;
 	struct rnbd_clt_hold hold;
 	struct rnbd_clt_slow slow;
 

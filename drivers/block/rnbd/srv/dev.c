@@ -137,7 +137,7 @@ static void rnbd_srv_dev_close_work(struct work_struct *work)
 			xa_erase(&sess->devs, dev->id);
 		list_splice_init(&dev->close_ops, &waiters);
 	}
-	if (rnbd_srv_may_log(&sess->admin_limit))
+	if (rnbd_srv_sess_may_log(sess))
 		pr_info("session %*pE: closed \"%*pE\", id %u%s\n", RNBD_SRV_STR(sess->name),
 			RNBD_SRV_STR(dev->name), dev->id, by_force ? ", by force" : "");
 	complete_all(&dev->closed);
@@ -264,7 +264,7 @@ static int rnbd_srv_dev_publish(struct rnbd_srv_dev *dev, struct rnbd_srv_opened
 	rtrs_nl_changed();
 	opened->id = dev->id;
 	trace_rnbd_srv_dev_open(dev);
-	if (rnbd_srv_may_log(&sess->admin_limit))
+	if (rnbd_srv_sess_may_log(sess))
 		pr_info("session %*pE: opened \"%*pE\" (%pg) as %s, id %u\n",
 			RNBD_SRV_STR(sess->name), RNBD_SRV_STR(dev->name), dev->backend.bdev,
 			rnbd_access_mode_name(dev->access_mode), dev->id);

@@ -415,7 +415,7 @@ static bool rnbd_srv_offer_allows(const struct rnbd_srv_offer_rules *rules, stru
 			return true;
 	if (rtrs_srv_comes_from(sess->rtrs, rules->addrs, rules->nr_addrs, &other))
 		return true;
-	if (!rnbd_srv_may_log(&sess->admin_limit))
+	if (!rnbd_srv_sess_may_log(sess))
 		return false;
 	sockaddr_to_str((const struct sockaddr *)&other, text, sizeof(text));
 	pr_warn("session %*pE: a path comes from %s, and neither that nor the name of the session is in clients\n",

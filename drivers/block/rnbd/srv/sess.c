@@ -36,6 +36,8 @@
 
 /* Messages about opened and closed devices, per session and interval. */
 #define RNBD_SRV_ADMIN_BURST	100
+/* A session that others have come before that did not last has lasted after so long, and is like any other. */
+#define RNBD_SRV_QUIET_MS	5000
 
 /*
  * Limit of concurrent OPENs per session.  A session can have this many disks that hang in open
@@ -349,7 +351,7 @@ static int rnbd_srv_sess_handle_open(struct rnbd_srv_sess *sess, struct rnbd_srv
 		ret = rnbd_srv_dev_open(sess, req, &opened, &verdict);
 	if (ret) {
 		rnbd_srv_sess_refuse(sess, RNBD_MSG_OPEN, verdict, ret);
-		if (rnbd_srv_may_log(&sess->admin_limit))
+		if (rnbd_srv_sess_may_log(sess))
 			pr_warn("session %*pE: OPEN of \"%*pE\" as %s (%u) refused: %s (error %pe)\n",
 				RNBD_SRV_STR(sess->name), RNBD_SRV_STR(req->name),
 				rnbd_access_mode_name(req->access_mode), req->access_mode,
@@ -527,6 +529,7 @@ struct rnbd_srv_sess *rnbd_srv_sess_create(struct rtrs_srv_sess *rtrs)
 	refcount_set(&sess->refs, 1);
 	sess->release = rnbd_srv_sess_free;
 	refcount_inc(&rnbd_srv_sessions.nr);
+	sess->loud_ms = rtrs_srv_is_quiet(rtrs) ? ktime_to_ms(ktime_get()) + RNBD_SRV_QUIET_MS : 0;
 	ratelimit_state_init(&sess->admin_limit, DEFAULT_RATELIMIT_INTERVAL,
 			     RNBD_SRV_ADMIN_BURST);
 	ratelimit_state_init(&sess->refuse_limit, DEFAULT_RATELIMIT_INTERVAL,

@@ -189,6 +189,7 @@ struct rnbd_srv_io {
  * @release: I: frees the session
  * @gone: S: the transport's session is, nothing is opened any more
  * @refused: A: refused messages by enum rnbd_srv_verdict
+ * @loud_ms: I: when messages about opened and closed devices begin
  * @admin_limit: A: for messages about opened and closed devices
  * @refuse_limit: A: for messages about anything else that is refused.  One of each for each session,
  *		  so that one client does not silence another
@@ -212,6 +213,7 @@ struct rnbd_srv_sess {
 	void (*release)(struct rnbd_srv_sess *sess);
 	bool gone;
 	atomic_long_t refused[RNBD_SRV_VERDICT__NR];
+	u64 loud_ms;
 	struct ratelimit_state admin_limit;
 	struct ratelimit_state refuse_limit;
 	struct list_head entry;

@@ -424,6 +424,7 @@ struct rtrs_srv_path {
  * @paths_up: E. paths that count as up
  * @number: E. extension SESSION: what tells it from other sessions that the client had, not 0 while @paths_up
  *	is not 0; at random, for the server that ran before had numbers too
+ * @quiet: E. its last connections did not last; set when the first path is up
  * @priv: E for writers. what the ULP set
  * @dev: E. /sys/class/rtrs-server/<name>, there while @paths_up is not 0
  * @paths_kobj: E. its directory paths
@@ -446,6 +447,7 @@ struct rtrs_srv_sess {
 	struct mutex ev_mutex;
 	u32 paths_up;
 	u32 number;
+	bool quiet;
 	void *priv;
 	struct device *dev;
 	struct kobject *paths_kobj;

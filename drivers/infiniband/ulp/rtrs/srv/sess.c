@@ -204,6 +204,7 @@ static int rtrs_srv_sess_connected(const struct rtrs_srv_path *path)
 	do {
 		sess->number = get_random_u32();
 	} while (!sess->number);
+	sess->quiet = !rtrs_srv_log_wanted(path);
 	ret = sess->ctx->ops.link_ev(sess, RTRS_SRV_LINK_EV_CONNECTED, NULL);
 	if (ret) {
 		WRITE_ONCE(sess->paths_up, 0);
@@ -211,7 +212,7 @@ static int rtrs_srv_sess_connected(const struct rtrs_srv_path *path)
 		rtrs_srv_sysfs_del_sess(sess);
 		return ret;
 	}
-	if (rtrs_srv_log_wanted(path))
+	if (!sess->quiet)
 		pr_info_ratelimited("session %*pE connected\n", (int)strlen(sess->name), sess->name);
 	rtrs_srv_sess_tell(sess, RTRS_NL_EVENT_SESSION_OPENED);
 	return 0;
@@ -324,6 +325,23 @@ int rtrs_srv_get_queue_depth(struct rtrs_srv_sess *sess)
 	return sess->ctx->geo.queue_depth;
 }
 EXPORT_SYMBOL(rtrs_srv_get_queue_depth);
+
+/**
+ * rtrs_srv_is_quiet() - has a session come so often that the kernel log is to have few lines about it
+ * @sess: the session
+ *
+ * Its client connects again and again, and no connection lasts.  The transport leaves out most messages about that, and
+ * the ULP does so with those that would come as often.  Not part of mainline's interface.
+ *
+ * Context: link_ev CONNECTED.
+ * Return: true if so.
+ */
+bool rtrs_srv_is_quiet(const struct rtrs_srv_sess *sess)
+{
+	lockdep_assert_held(&sess->ev_mutex);
+	return sess->quiet;
+}
+EXPORT_SYMBOL(rtrs_srv_is_quiet);
 
 /**
  * rtrs_srv_comes_from() - do all paths of a session come from some hosts
