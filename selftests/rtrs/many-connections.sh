@@ -5,7 +5,7 @@
 # that has no tag left. No handler of a completion waits for the disk: another client's disk goes on, is mapped and
 # unmapped. Later the disk answers, and so each READ is answered. The client is the scripted peer.
 #
-# vm: smp=1 timeout=600 tier=test mem=2048M quick=6.12
+# vm: smp=1 timeout=600 mem=2048M
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"

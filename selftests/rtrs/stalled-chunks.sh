@@ -6,7 +6,7 @@
 # on, its path closes and connects again, a session comes and goes. Then the server gives the 520 up, all at once, and
 # that disturbs nobody either. The client is the scripted peer.
 #
-# vm: smp=1 timeout=600 tier=test mem=2048M quick=6.12
+# vm: smp=1 timeout=600 mem=2048M
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../peer.sh"
