@@ -67,7 +67,7 @@ lint:
 	@tools/deps build lint
 	@BUILD=$(build_dir) selftests/lint/run
 
-## test		lint, check, fuzz for a minute, then the VM selftests on 6.12 and 6.1
+## test		lint, check, fuzz for a minute, then the VM selftests (selftests/matrix: 6.12, 6.1, newest)
 test:
 	@tools/deps build check fuzz lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
@@ -77,7 +77,7 @@ test-all:
 	@tools/deps build check fuzz lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
 
-## test-interop	Our modules with mainline's, as client and server, 6.12 and 6.1
+## test-interop	Our modules with mainline's, as client and server, on each kernel of make test
 test-interop:
 	@tools/deps build vm interop
 	@BUILD=$(build_dir) selftests/vm/run --vm-only --tier test --kver "$(KVER)" --tests "$(or $(TESTS),interop)"
