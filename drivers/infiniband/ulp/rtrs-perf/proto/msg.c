@@ -2,24 +2,6 @@
 #include "msg.h"
 
 /**
- * rtrs_perf_msg_put() - write the message of a request
- * @msg: where to
- * @write: the data go to the server
- * @bytes: how many
- *
- * Context: any.
- */
-void rtrs_perf_msg_put(struct rtrs_perf_msg *msg, bool write, u32 bytes)
-{
-	*msg = (struct rtrs_perf_msg) {
-		.magic = cpu_to_le32(RTRS_PERF_MAGIC),
-		.version = cpu_to_le16(RTRS_PERF_VERSION),
-		.write = cpu_to_le16(write),
-		.bytes = cpu_to_le32(bytes),
-	};
-}
-
-/**
  * rtrs_perf_msg_check() - is this a request of ours, and what the transport says it is
  * @usr: message, the peer's words
  * @usr_len: its length in bytes

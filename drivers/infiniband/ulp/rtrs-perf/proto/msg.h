@@ -29,7 +29,24 @@ struct rtrs_perf_msg {
 
 static_assert(sizeof(struct rtrs_perf_msg) == 12);
 
-void rtrs_perf_msg_put(struct rtrs_perf_msg *msg, bool write, u32 bytes);
+/**
+ * rtrs_perf_msg_put() - write the message of a request
+ * @msg: where to
+ * @write: the data go to the server
+ * @bytes: how many
+ *
+ * Context: any.
+ */
+static inline void rtrs_perf_msg_put(struct rtrs_perf_msg *msg, bool write, u32 bytes)
+{
+	*msg = (struct rtrs_perf_msg) {
+		.magic = cpu_to_le32(RTRS_PERF_MAGIC),
+		.version = cpu_to_le16(RTRS_PERF_VERSION),
+		.write = cpu_to_le16(write),
+		.bytes = cpu_to_le32(bytes),
+	};
+}
+
 int rtrs_perf_msg_check(const void *usr, size_t usr_len, bool write, size_t data_len);
 
 #endif /* _RTRS_PERF_MSG_H */
