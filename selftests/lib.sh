@@ -314,6 +314,7 @@ strerror() {
 	ENETUNREACH) echo "Network is unreachable" ;;
 	ECONNABORTED) echo "Software caused connection abort" ;;
 	ECONNRESET) echo "Connection reset by peer" ;;
+	EINPROGRESS) echo "Operation now in progress" ;;
 	EADDRINUSE) echo "Address already in use" ;;
 	ENOTCONN) echo "Transport endpoint is not connected" ;;
 	ETIMEDOUT) echo "Connection timed out" ;;
