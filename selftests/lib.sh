@@ -786,6 +786,19 @@ mem_used() {
 	     END { print used }' /proc/meminfo /proc/zoneinfo
 }
 
+# file_blocks <file>: 512-byte blocks that it occupies
+file_blocks() {
+	sync
+	stat -c %b "$1"
+}
+
+# reads_zero <device> <MB> <MB>: reads as zeroes from, for so long
+reads_zero() {
+	drop_caches
+	dd if="$1" bs=1M skip="$2" count="$3" iflag=direct status=none |
+		cmp -n "$(($3 << 20))" - /dev/zero
+}
+
 # slab_snapshot: live objects of the slab caches that drivers use, a line for
 # each. Shrinking a cache hands back what CPUs had set aside. It also costs an object of 96
 # bytes, as opening any file of sysfs does, which the kernel frees 5 s later: hence no cache is
@@ -1166,6 +1179,13 @@ uptime_ms() {
 # that submitted last for what must be read. It keeps blocks apart only if all have one size and no blockalign; what
 # verifies is to have this.
 FIO_APART=--serialize_overlap=1
+
+# comes_and_goes <device>: a session "other", mapped over network 2 and unmapped, and gone from the server
+comes_and_goes() {
+	local node
+	sysfs_write $CLT_CTL/map_device "$(map_line other "$1" 2 2)" && node=$(mapped_node other "$1") &&
+		unmap_device "$node" && wait_for 60 [ ! -d "$SRV_CLASS/other" ]
+}
 
 # takes_under <ms> <command> [<argument>...]: it succeeds in that time, on a machine that is not slow; how long is in $took
 takes_under() {

@@ -10,19 +10,6 @@
 
 FILE=/tmp/discard.img
 
-# blocks: 512-byte blocks that the backing file occupies
-blocks() {
-	sync
-	stat -c %b $FILE
-}
-
-# zero <device> <MB> <MB>: reads as zeroes from, for so long
-zero() {
-	drop_caches
-	dd if="$1" bs=1M skip="$2" count="$3" iflag=direct status=none |
-		cmp -n "$(($3 << 20))" - /dev/zero
-}
-
 # as_written <device> <MB> <MB>
 as_written() {
 	drop_caches
@@ -57,7 +44,7 @@ defer "unmap_all && backing_file_gone $back $FILE"
 dev=$(map_device test "$back") || abort "cannot map"
 dd if=/dev/urandom of=/tmp/discard.data bs=1M count=16 status=none
 must dd if=/tmp/discard.data of="$dev" bs=1M oflag=direct status=none
-full=$(blocks)
+full=$(file_blocks $FILE)
 check "the backing file is full where it was written" [ "$full" -ge $((16 << 11)) ]
 
 # Both know the same limits, but for what one request of a client asks of the server's disk.
@@ -70,17 +57,17 @@ check_eq "limit of write zeroes" "$(queue "$dev" write_zeroes_max_bytes)" \
 
 before=$(stat_field "$dev" 12)
 check "discard" blkdiscard -o 4M -l 4M "$dev"
-check_eq "makes a hole of that size" $((full - $(blocks))) $((4 << 11))
+check_eq "makes a hole of that size" $((full - $(file_blocks $FILE))) $((4 << 11))
 check_eq "with a single request" $(($(stat_field "$dev" 12) - before)) 1
-check "that reads as zeroes" zero "$dev" 4 4
+check "that reads as zeroes" reads_zero "$dev" 4 4
 check "what is before it is kept" kept "$dev" 0 4
 check "what is behind it is kept" kept "$dev" 8 8
 
 if [ "$(queue "$dev" write_zeroes_max_bytes)" -gt 0 ]; then
-	full=$(blocks)
+	full=$(file_blocks $FILE)
 	written=$(stat_field "$dev" 7)
 	check "write zeroes" fallocate -p -o 8M -l 4M "$dev"
-	check_eq "makes a hole of that size" $((full - $(blocks))) $((4 << 11))
+	check_eq "makes a hole of that size" $((full - $(file_blocks $FILE))) $((4 << 11))
 	check "without sending data" [ $(($(stat_field "$dev" 7) - written)) -le $((4 << 11)) ]
 else
 	why="no write-zeroes on this kernel"
@@ -89,9 +76,9 @@ else
 	ktap_skip "without sending data" "$why"
 	dd if=/dev/zero of="$dev" bs=1M seek=8 count=4 oflag=direct status=none
 fi
-check "which reads as zeroes" zero "$dev" 8 4
+check "which reads as zeroes" reads_zero "$dev" 8 4
 check "blkdiscard --zeroout" blkdiscard -z -o 12M -l 1M "$dev"
-check "reads as zeroes too" zero "$dev" 12 1
+check "reads as zeroes too" reads_zero "$dev" 12 1
 check "what is behind it is kept" kept "$dev" 13 3
 check_fails "secure erase is refused: the backing file has none" blkdiscard -s -o 0 -l 1M "$dev"
 check "and has changed nothing" kept "$dev" 0 4
@@ -102,7 +89,7 @@ dev=$(map_device test "$none") || abort "cannot map"
 must dd if=/tmp/discard.data of="$dev" bs=1M oflag=direct status=none
 check_fails "no discard where the backing device has none" blkdiscard -o 4M -l 4M "$dev"
 check "zeroes are written to it instead" blkdiscard -z -o 4M -l 4M "$dev"
-check "and read" zero "$none" 4 4
+check "and read" reads_zero "$none" 4 4
 must unmap_device "$dev"
 
 ktap_end

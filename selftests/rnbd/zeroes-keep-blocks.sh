@@ -13,23 +13,10 @@ MNT=/tmp/zeroes-mnt
 FILE=$MNT/disk.img
 DATA=/tmp/zeroes.data
 
-# blocks: 512-byte blocks that the backing file occupies
-blocks() {
-	sync
-	stat -c %b $FILE
-}
-
 # about <found> <wanted>: ext4 may need some more blocks to note where unwritten ones are
 about() {
 	echo "found $1, wanted $2"
 	[ $(($1 - $2)) -le 64 ] && [ $(($2 - $1)) -le 64 ]
-}
-
-# zero <device> <MB> <MB>: reads as zeroes from, for so long
-zero() {
-	drop_caches
-	dd if="$1" bs=1M skip="$2" count="$3" iflag=direct status=none |
-		cmp -n "$(($3 << 20))" - /dev/zero
 }
 
 # kept <device> <MB> <MB>: as written before
@@ -67,25 +54,25 @@ back=$(backing_file $FILE 16) || abort "no backing file"
 defer "unmap_all && backing_file_gone $back $FILE"
 must dd if=/dev/urandom of=$DATA bs=1M count=16 status=none
 must dd if=$DATA of="$back" bs=1M oflag=direct status=none
-full=$(blocks)
+full=$(file_blocks $FILE)
 check "the backing file is full" [ "$full" -ge $((16 << 11)) ]
 must blkdiscard -z -o 0 -l 1M "$back"
-check "local zeroes keep its blocks" about "$(blocks)" "$full"
+check "local zeroes keep its blocks" about "$(file_blocks $FILE)" "$full"
 
 dev=$(map_device test "$back") || abort "cannot map"
 before=$(writes "$dev")
 check "blkdiscard -z" blkdiscard -z -o 2M -l 2M "$dev"
-check "keeps the blocks of the server's disk" about "$(blocks)" "$full"
-check "reads as zeroes" zero "$dev" 2 2
+check "keeps the blocks of the server's disk" about "$(file_blocks $FILE)" "$full"
+check "reads as zeroes" reads_zero "$dev" 2 2
 check "fallocate -z" fallocate -z -o 6M -l 2M "$dev"
-check "keeps the blocks too" about "$(blocks)" "$full"
-check "reads as zeroes" zero "$dev" 6 2
+check "keeps the blocks too" about "$(file_blocks $FILE)" "$full"
+check "reads as zeroes" reads_zero "$dev" 6 2
 # As data they are 34 requests at least, of 124 KiB each.
 check "no zeroes are sent as data" [ $(($(writes "$dev") - before)) -le 8 ]
-full=$(blocks)
+full=$(file_blocks $FILE)
 check "fallocate -p" fallocate -p -o 10M -l 2M "$dev"
-check "frees its blocks" about $((full - $(blocks))) $((2 << 11))
-check "reads as zeroes" zero "$dev" 10 2
+check "frees its blocks" about $((full - $(file_blocks $FILE))) $((2 << 11))
+check "reads as zeroes" reads_zero "$dev" 10 2
 check "what lies between them is kept" kept "$dev" 4 2
 check "what is behind them is kept" kept "$dev" 12 4
 must unmap_device "$dev"

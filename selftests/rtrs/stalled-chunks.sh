@@ -88,13 +88,6 @@ reconnects_now() {
 	sysfs_write "$(path_dir good 2)/reconnect" 1 && wait_for 60 again
 }
 
-# comes_and_goes: another session
-comes_and_goes() {
-	local node
-	sysfs_write $CLT_CTL/map_device "$(map_line other "$spare" 2 2)" && node=$(mapped_node other "$spare") &&
-		unmap_device "$node" && wait_for 60 [ ! -d "$SRV_CLASS/other" ]
-}
-
 # closes <session>: by hand, on the server
 closes() {
 	sysfs_write "$(echo "$SRV_CLASS/$1"/paths/*/disconnect)" 1 && wait_for 60 [ ! -d "$SRV_CLASS/$1" ]
@@ -129,7 +122,7 @@ must ios_grow good 2 10
 check_here "all ask for fewer chunks" all_shrink
 check_here "another client's path closes and connects again" takes_under $LIMIT_MS reconnects_now
 diag "it took $took ms"
-check_here "a session comes and goes" takes_under $LIMIT_MS comes_and_goes
+check_here "a session comes and goes" takes_under $LIMIT_MS comes_and_goes "$spare"
 diag "it took $took ms"
 check_here "one of the $PATHS is closed by hand" takes_under $LIMIT_MS closes evil0001
 diag "it took $took ms"
