@@ -90,7 +90,9 @@ BOOT_TRIES = 3
 CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic nokaslr mitigations=off "
            "log_buf_len=4M rcupdate.rcu_cpu_stall_timeout=150 "
            "watchdog_thresh=60 random.trust_cpu=on no_timer_check "
-           "net.ifnames=0 printk.devkmsg=on norandmaps")
+           "net.ifnames=0 printk.devkmsg=on norandmaps "
+           # For Vm.ask_why().
+           "sysrq_always_enabled unknown_nmi_panic")
 
 # A kernel that looks for bugs takes SLOWNESS times as long for everything, and so does every
 # wait; it needs MEMORY times as much, for KASAN's shadow and quarantine and for what
@@ -446,15 +448,41 @@ class Vm:
         if self.accel == "tcg":     # under KVM it gets what there is
             keeper.watch(self)
 
-    def queues(self):
-        """Lines on the adapters' queues: does the device know of all that the guest has put there?"""
+    def ask_why(self):
+        """Have the kernel of a guest that runs no command say on its console what it does.
+
+        The magic keys show all messages, what the processor runs, and which tasks are blocked. A kernel
+        that takes no interrupts panics at an NMI, and says there where it was. Neither needs the agent,
+        whose queues may be what is stuck: their state is returned, in lines.
+        """
         lines = []
-        for nic, (queue, name) in itertools.product(range(len(self.nets)), enumerate(("receive", "send"))):
-            where = {"path": f"/machine/peripheral/nic{nic}/virtio-backend", "queue": queue}
-            state = self.qmp("x-query-virtio-queue-status", **where)
-            put = self.qmp("x-query-virtio-queue-element", **where)["avail"]["idx"]
-            lines.append(f"eth{nic} {name}: guest has put {put}, device has taken {state['last-avail-idx']} "
-                         f"and given back {state['used-idx']}, {state['inuse']} in use")
+        try:
+            lines = [f"{self.name} is {self.qmp('query-status')['status']}", *self.queues()]
+            size = self.console.stat().st_size
+            for key in ("9", "l", "w", "m"):
+                self.qmp("send-key", keys=[{"type": "qcode", "data": code} for code in ("alt", "sysrq", key)])
+                time.sleep(2)
+            if self.console.stat().st_size == size:
+                self.qmp("inject-nmi")
+                time.sleep(5)
+        except (OSError, ValueError, Error) as error:
+            lines.append(f"cannot ask {self.name}'s kernel why: {error}")
+        return lines
+
+    def queues(self):
+        """Lines on the queues of the adapters and of the agent: does the device know of all that the guest has put there?"""
+        ends = [(f"eth{nic}", f"/machine/peripheral/nic{nic}/virtio-backend", (0, 1)) for nic in range(len(self.nets))]
+        # The first four queues of the agent's device are the first port's, and the device's own.
+        ends.append(("agent", next(device["path"] for device in self.qmp("x-query-virtio")
+                                   if "serial" in device["name"]), (4, 5)))
+        lines = []
+        for name, path, queues in ends:
+            for queue, direction in zip(queues, ("receive", "send")):
+                where = {"path": path, "queue": queue}
+                state = self.qmp("x-query-virtio-queue-status", **where)
+                put = self.qmp("x-query-virtio-queue-element", **where)["avail"]["idx"]
+                lines.append(f"{name} {direction}: guest has put {put}, device has taken {state['last-avail-idx']} "
+                             f"and given back {state['used-idx']}, {state['inuse']} in use")
         return lines
 
     def alive(self):
@@ -531,7 +559,7 @@ class Vm:
                 ring = self.run("dmesg -c", timeout=60).out
                 self.log = [*self.log, *ring.splitlines()][-200:]
             except Error as error:
-                lost = f"cannot read dmesg: {error}"
+                lost = "\n".join([f"cannot read dmesg: {error}", *self.ask_why()])
         with open(self.console, "rb") as file:
             file.seek(self.judged)
             text = file.read()
@@ -543,7 +571,7 @@ class Vm:
         for index, line in enumerate(lines):
             if SPLAT.search(line):
                 return lines[max(0, index - 3):index + 200]
-        return [lost, *lines[-30:]] if lost else []
+        return [lost, *lines[-200:]] if lost else []
 
     def judge(self):
         """Raise when the kernel has complained."""
