@@ -3,9 +3,9 @@
 """Our modules against mainline's, as client and as server, and on two kernels.
 
 The argument says whose modules the client has and whose the server, as
-ours-mainline, with .cross if the server has the other kernel. Mainline's are
-built from the distribution's source package; "ulp" stands for its rnbd on top
-of our transport.
+ours-mainline. The server has the same kernel, with .cross 6.1 instead of 6.12 and 6.12 instead of any other, and
+with .newest the newest one. Mainline's are built from the distribution's source package; "ulp" stands for its rnbd
+on top of our transport.
 
 Mainline's client tries again 31 s after a path was lost, whoever its server is; it is
 told to at once, but with .patient, where it is left to itself.
@@ -22,6 +22,7 @@ and in which rdma_rxe counted retransmissions on a network that the test had lef
 # vm: args=ours-mainline.cross.quick,mainline-ours.cross.quick,ours-ours.cross.quick timeout=900
 # vm: args=ours-mainline,mainline-ours,ours-ours,mainline-mainline,ulp-ulp timeout=900
 # vm: args=ours-mainline.cross,mainline-ours.cross,ours-ours.cross,mainline-mainline.cross timeout=900
+# vm: args=ours-mainline.newest,mainline-ours.newest,ours-ours.newest timeout=900
 # vm: args=mainline-ours.patient timeout=900
 
 import contextlib
@@ -50,11 +51,19 @@ FRAGILE = "rdma_rxe of 6.1 breaks mainline's server: it registers chunks again w
 SECTORS = 64 << 11          # of the server's disk
 
 
-def system(rig, kind, other_kernel):
+def server_kernel(client):
+    """The kernel of the server, if it is another than the client's."""
+    if "newest" in MORE:
+        return "newest"
+    if "cross" in MORE:
+        return KERNELS[1] if client.startswith(KERNELS[0]) else KERNELS[0]
+    return None
+
+
+def system(rig, kind, other_kernel=None):
     """What a host with these modules boots."""
-    kver = rig.release
+    kver = other_kernel or rig.release
     if other_kernel:
-        kver = KERNELS[1] if kver.startswith(KERNELS[0]) else KERNELS[0]
         subprocess.run(["make", "-s", "-C", vmlib.TOP, "modules", f"KVER={kver}",
                         f"BUILD={vmlib.build_dir()}"], check=True, stdout=sys.stderr)
     if kind == "ours":
@@ -250,7 +259,8 @@ def attempt(ktap, rig, case, again):
 
 def body(ktap, rig):
     client, server = PAIR.split("-")
-    systems = {"client_system": system(rig, client, False), "server_system": system(rig, server, "cross" in MORE)}
+    systems = {"client_system": system(rig, client),
+               "server_system": system(rig, server, server_kernel(rig.release))}
     # How soon a loss is noticed is for other tests. What one sends late, the other must not take for one.
     options = hosts.PATIENT if client == "ours" else ""
     bed = None
