@@ -24,7 +24,8 @@ deb {MIRROR} {{suite}}-backports main
 deb {MIRROR}-security {{suite}}-security main
 """
 # What a small server has, and a kernel with its headers.
-BASE = "systemd-sysv udev kmod iproute2 procps linux-image-amd64 linux-headers-amd64"
+BASE_KERNEL = "linux-image-amd64 linux-headers-amd64"
+BASE = f"systemd-sysv udev kmod iproute2 procps {BASE_KERNEL}"
 BASE_DAYS = 7           # the archive moves on
 DISK_MB = 6144
 BOOT_S = 600            # all of systemd, not only a kernel

@@ -9,7 +9,7 @@ import pathlib
 import re
 
 PATH = pathlib.Path(__file__).resolve().parent.parent / "matrix"
-BUG_HUNTERS = ["6.12-debug", "6.12-kcsan"]      # no cell means them by "all"
+BUG_HUNTERS = ["6.12-debug", "6.12-kcsan", "6.12-rtdebug"]      # no cell means them by "all"
 COMMANDS = ["test", "all"]                      # make test, make test-all: the columns
 
 

@@ -656,7 +656,7 @@ class System:
         config = (self.image / f"boot/config-{release}").read_text().splitlines()
         self.kcsan = "CONFIG_KCSAN=y" in config
         self.kmemleak = "CONFIG_DEBUG_KMEMLEAK=y" in config
-        slow = self.kcsan or "CONFIG_KASAN=y" in config
+        slow = self.kcsan or "CONFIG_PROVE_LOCKING=y" in config
         self.slowness = DEBUG_SLOWNESS if slow else 1
         self.memory = DEBUG_MEMORY if slow else 1
         self.cmdline = f"{DEBUG_CMDLINE} rtrs.slowness={self.slowness}" if slow else ""
