@@ -446,7 +446,6 @@ void rtrs_srv_io_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	rtrs_srv_io_kick(conn);
 }
 
-/* Whatever fails afterwards, the close of the path looks at each request. */
 static void rtrs_srv_req_init(struct rtrs_srv_path *path, u32 slot)
 {
 	struct rtrs_srv_req *req = &path->reqs[slot];
@@ -500,16 +499,17 @@ int rtrs_srv_io_create_reqs(struct rtrs_srv_path *path)
 	u32 slot;
 	int ret;
 
-	path->reqs = fault_here(alloc_reqs) ? NULL :
-		     kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
-	if (!path->reqs)
-		return -ENOMEM;
 	if (path->ctx->ops.pdu_size) {
 		path->pdus = fault_here(alloc_pdus) ? NULL :
 			     kvcalloc(path->geo->queue_depth, path->ctx->ops.pdu_size, GFP_KERNEL);
 		if (!path->pdus)
 			return -ENOMEM;
 	}
+	/* Last, as the close of the path looks at each request of the array. */
+	path->reqs = fault_here(alloc_reqs) ? NULL :
+		     kvcalloc(path->geo->queue_depth, sizeof(*path->reqs), GFP_KERNEL);
+	if (!path->reqs)
+		return -ENOMEM;
 	for (slot = 0; slot < path->geo->queue_depth; slot++)
 		rtrs_srv_req_init(path, slot);
 	path->copy_bytes = min_t(u32, ib_uses_virt_dma(path->dev) ? RTRS_SRV_COPY_SOFT_BYTES :
@@ -551,9 +551,7 @@ void rtrs_srv_io_destroy_reqs(struct rtrs_srv_path *path)
 {
 	u32 slot;
 
-	if (!path->reqs)
-		return;
-	for (slot = 0; slot < path->geo->queue_depth; slot++)
+	for (slot = 0; path->reqs && slot < path->geo->queue_depth; slot++)
 		rtrs_srv_req_free_private(&path->reqs[slot]);
 	kvfree(path->pdus);
 	path->pdus = NULL;
