@@ -25,6 +25,9 @@ deb {MIRROR}-security {{suite}}-security main
 """
 # What a small server has, and a kernel with its headers.
 BASE_KERNEL = "linux-image-amd64 linux-headers-amd64"
+# The one that is installed later.
+NEXT_KERNEL = {OLDER: "linux-image-6.12-amd64 linux-headers-6.12-amd64",
+               STABLE: f"-t {STABLE}-backports {BASE_KERNEL}"}
 BASE = f"systemd-sysv udev kmod iproute2 procps {BASE_KERNEL}"
 BASE_DAYS = 7           # the archive moves on
 DISK_MB = 6144

@@ -27,9 +27,6 @@ import initrd
 import vmlib
 
 SUITE = sys.argv[1] if len(sys.argv) > 1 else debian.OLDER
-# What is installed later.
-NEXT = {debian.OLDER: "linux-image-6.12-amd64 linux-headers-6.12-amd64",
-        debian.STABLE: "-t trixie-backports linux-image-amd64 linux-headers-amd64"}
 
 MODULES = "rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server rtrs-perf-client rtrs-perf-server".split()
 SIGNER = "DKMS module signing key"
@@ -311,7 +308,7 @@ def body(ktap, rig):
     configure(tree)
     try_kernel(ktap, rig, "the suite's kernel", tree, old).poweroff()
 
-    tree.sh(f"apt-get -qy install {NEXT[SUITE]}")
+    tree.sh(f"apt-get -qy install {debian.NEXT_KERNEL[SUITE]}")
     (new,) = set(tree.releases()) - {old}
     vm = try_kernel(ktap, rig, "the next kernel", tree, new)
     unconfigure(vm)

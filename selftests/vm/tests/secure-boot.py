@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Secure Boot: modules of DKMS before and after their key is enrolled, and what a kernel that is locked down allows.
 
-A Debian 12 with our packages boots by UEFI firmware, shim and GRUB, see firmware.py. It refuses the modules, and the
+    secure-boot.py bookworm|trixie
+
+A Debian 12 or 13 with our packages boots by UEFI firmware, shim and GRUB, see firmware.py. It refuses the modules, and the
 tool says what to do. That is done, as Documentation/admin-guide/install.rst has it: mokutil asks for the key to be
 enrolled, and MokManager is told so at the console. Then the modules load, and map a device over SoftRoCE; those for
-6.12 too, with nothing more to be done. The page is held to the commands.
+the next kernel too, with nothing more to be done. The page is held to the commands.
 """
-# vm: timeout=3600
+# vm: args=bookworm,trixie timeout=3600
 
 import os
 import pathlib
@@ -21,7 +23,7 @@ import firmware
 import hosts
 import vmlib
 
-NEXT_KERNEL = "linux-image-6.12-amd64 linux-headers-6.12-amd64"
+SUITE = sys.argv[1] if len(sys.argv) > 1 else debian.OLDER
 PAGE = vmlib.TOP / "Documentation/admin-guide/install.rst"
 CERTIFICATE = "/var/lib/dkms/mok.pub"
 PASSWORD = "secret"
@@ -156,11 +158,11 @@ def try_enrolled(ktap, what, vm):
 def body(ktap, rig):
     page = PAGE.read_text()
     ktap.equal("install.rst has the commands", [cmd for cmd in DOCUMENTED if f"\n\t{cmd}\n" not in page], [])
-    tree = debian.unpack_base(rig.dir / "root")
+    tree = debian.unpack_base(rig.dir / "root", SUITE)
     (old,) = tree.releases()
     debian.add_agent(tree)
     debian.install(tree, debian.packages())
-    tree.sh(f"apt-get -qy install {firmware.PACKAGES} {NEXT_KERNEL}")
+    tree.sh(f"apt-get -qy install {firmware.PACKAGES}; apt-get -qy install {debian.NEXT_KERNEL[SUITE]}")
     (new,) = set(tree.releases()) - {old}
     disk = tree.disk(rig.dir / "disk.img")
     esp = {release: firmware.system_partition(tree, release, rig.dir / f"esp-{release}.img") for release in (old, new)}
