@@ -109,12 +109,22 @@ hang() {
 	wait_for 20 path_is test 1 connected && sysfs_write "$(path_dir test 2)/reconnect" 1
 }
 
-# rxe_broke: which is no matter of ours, but half of the rounds have to tell something
-broken=0
+# rxe_broke: rdma_rxe moves the queue pair of the connection manager to ERR when a message cannot be sent. With PREEMPT_RT
+# the DREQ of a path that has lost its carrier comes so late that it does each time. The round does not tell how soon
+# the path returns then.
 rxe_broke() {
 	rxe_gsi_broken 1 >/dev/null || return 1
-	broken=$((broken + 1))
-	[ $broken -le $((ROUNDS / 2)) ] && path_returns 40 test 1
+	path_returns 40 test 1 && echo "round" >>/tmp/detection.rxe-broke
+}
+
+# judge_return: unless rdma_rxe broke in more than half of the rounds
+judge_return() {
+	local what="no carrier: the path carries I/O again"
+	if [ -e /tmp/detection.rxe-broke ] && [ "$(wc -l </tmp/detection.rxe-broke)" -gt $((ROUNDS / 2)) ]; then
+		ktap_skip "$what" "rdma_rxe broke its queue pair for connects in most rounds"
+	else
+		judge "$what" down-return $RETURN_MS
+	fi
 }
 
 # down: no carrier, with I/O in flight
@@ -179,7 +189,7 @@ check_here "server hangs: rounds" rounds hang
 judge "server hangs: noticed" hang-noticed $NOTICE_MS
 check_here "no carrier: rounds" rounds down
 judge "no carrier: longest stall" down-stall $DOWN_MS
-judge "no carrier: the path carries I/O again" down-return $RETURN_MS
+judge_return
 check_here "server ends the path: rounds" rounds reset
 judge "server ends the path: longest stall" reset-stall $DOWN_MS
 judge "server ends the path: it carries I/O again" reset-return $RETURN_MS
