@@ -3,7 +3,7 @@
 """Put the last figures into the documentation.
 
 A table there is told by its first line, which holds no figure. So each paragraph of literal text of
-Documentation/performance.rst and of the RDMA tutorial that begins as a table of results.json, switches.json
+Documentation/performance-results.rst and of the RDMA tutorial that begins as a table of results.json, switches.json
 or scale.json becomes that table; a file that is not there changes nothing. What the text says of figures, and
 of the run they are of, is for whoever calls this to read again.
 """
@@ -20,7 +20,7 @@ import scale
 import switches
 
 DOCUMENTATION = pathlib.Path(__file__).resolve().parents[2] / "Documentation"
-PAGES = [DOCUMENTATION / "performance.rst", DOCUMENTATION / "driver-api/rdma-tutorial.rst"]
+PAGES = [DOCUMENTATION / "performance-results.rst", DOCUMENTATION / "driver-api/rdma-tutorial.rst"]
 WHOSE = figures.QUANTITIES[0]
 TEXTS = {"results.json": lambda found: "\n\n".join([figures.text(found["rows"], found["timing"]),
                                                      *whose(found["rows"])]),

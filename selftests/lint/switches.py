@@ -4,7 +4,7 @@
 A switch is a parameter in the tables of Documentation/admin-guide/switches.rst. It exists, as Documentation/ABI/testing
 says, which attributes.py compares with the sources; the tutorial has it in a field "Switch"; selftests/bench/switches.py
 measures it. The tutorial names no other, and no option of the floor that this does not have. Its figures are
-those of Documentation/performance.rst. Functions and files that it names exist.
+those of Documentation/performance-results.rst. Functions and files that it names exist.
 
 What is wrong is printed, and is a failure.
 """
@@ -21,7 +21,7 @@ import switches as bench  # noqa: E402
 
 TUTORIAL = pathlib.Path("Documentation/driver-api/rdma-tutorial.rst")
 LIST = pathlib.Path("Documentation/admin-guide/switches.rst")
-TABLES = pathlib.Path("Documentation/performance.rst")
+TABLES = pathlib.Path("Documentation/performance-results.rst")
 FLOOR = pathlib.Path("selftests/modules/rtrs-floor.c")
 SOURCES = pathlib.Path("drivers/infiniband/ulp/rtrs")
 PARAMETER = re.compile(r"/sys/module/(rtrs_\w+)/parameters/(\w+)")
@@ -122,7 +122,7 @@ def check_floor():
 
 
 def measured_rows():
-    """{(contender, quantity, setting): cells} of the tables of performance.rst."""
+    """{(contender, quantity, setting): cells} of the tables of performance-results.rst."""
     found, head = {}, None
     for line in TABLES.read_text(encoding="utf-8").splitlines():
         begin = re.match(r"\t([\w-]+), (.*), and the change:$", line)
