@@ -59,7 +59,7 @@ one() {
 	kmsg_mark
 	check "$1: is taken away" remove "$1"
 	check "$1: its path is lost" wait_for 15 path_is test "$n" disconnected
-	check "$1: the kernel's log says why" kmsg_has "$2"
+	check "$1: the kernel's log says why" wait_for 15 kmsg_has "$2"
 	check "$1: the other path goes on" ios_grow test $((3 - n)) 100
 	must attach "$1"
 	start=$(uptime_ms)
