@@ -2,13 +2,14 @@
 /*
  * Extension FENCE: a client has a path closed over another one.
  *
- * Operation: a client that has lost path A asks over path B, and sends what it had in flight again
- * when it has the answer.  The answer goes out when A's queue pairs are in error and drained and the
- * ULP is done with all its requests: nothing that A has carried can reach a chunk or the disk after
- * what comes over B, however long the network holds it back.
+ * Operation: a client that has lost path A sends FENCE over path B, and sends the requests in flight
+ * again when FENCE_DONE arrives.  The server sends FENCE_DONE when A's queue pairs are in error and
+ * drained: nothing can reach a chunk over A any more, however long the network holds it back, and every
+ * request that A has carried is in the order of its slot.  The disk may still have some of them; the
+ * order of the slot, or the ULP where it has ops->orphaned, keeps their blocks from later requests.
  *
- * Nothing here waits for A, whose requests may hang with their disk: the numbers asked for stay with B,
- * and the close work of each path of the session has B look at them again.
+ * Nothing here waits for A: the numbers in FENCE stay with B, and the close work of each path of the
+ * session has B look at them again.
  *
  * Ownership: the numbers belong to the path they came on and die with it.  Its fence work is never
  * queued after the step to CLOSING, so the close work has to wait for it only once.
