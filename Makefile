@@ -67,14 +67,14 @@ lint:
 	@tools/deps build lint
 	@BUILD=$(build_dir) selftests/lint/run
 
-## test		lint, check, fuzz for a minute, then the VM selftests (selftests/matrix: 6.12, 6.1, newest)
+## test		lint, check, docs, fuzz for a minute, then the VM selftests (selftests/matrix: 6.12, 6.1, newest)
 test:
-	@tools/deps build check fuzz lint vm interop
+	@tools/deps build check docs fuzz lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier test --kver "$(KVER)" --tests "$(TESTS)"
 
 ## test-all	The same with the slow tests too
 test-all:
-	@tools/deps build check fuzz lint vm interop
+	@tools/deps build check docs fuzz lint vm interop
 	@BUILD=$(build_dir) selftests/vm/run --tier all --kver "$(KVER)" --tests "$(TESTS)"
 
 ## test-interop	Our modules with mainline's, as client and server, on each kernel of make test
