@@ -92,7 +92,7 @@ reads() {
 	dd if="$dev" of=/dev/null bs=64k count=1 iflag=direct status=none
 }
 
-ktap_plan 29
+ktap_plan 32
 topo_up 2
 topo_is_ours
 modprobe -a sch_prio cls_u32 || skip_all "needs sch_prio, cls_u32"
@@ -107,6 +107,17 @@ must sysfs_write $CLT_CLASS/test/mpath_policy round-robin
 
 one_way "to the server" s 'packets with 4096 bytes of data do not get to the server, *MTU? c1 has 9000'
 one_way "to the client" c 'packets with 4096 bytes of data do not get here from the server, *MTU? c1 has 9000'
+must unmap_device "$dev"
+
+# The client's adapter retransmits the large packet for longer than the client waits for it.
+dev=$(map_device slow "$back" ack_timeout_ms=4000 retry_count=6) || abort "cannot map"
+must sysfs_write "$(path_dir slow 1)/disconnect" 1
+must big_lost 1 s
+check_errno "long ack_timeout_ms: path 1 does not connect" ENOTCONN "$(path_dir slow 1)/reconnect" 1
+check "long ack_timeout_ms: the reason is in sysfs" is "$(why slow)" \
+	'packets with 4096 bytes of data do not get to the server, *MTU? c1 has 9000'
+must big_healed 1 s
+check "long ack_timeout_ms: repaired, path 1 connects by itself" path_returns $RETURN_S slow 1
 must unmap_device "$dev"
 
 # The only path, and a server that does not take part.

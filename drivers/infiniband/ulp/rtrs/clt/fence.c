@@ -37,7 +37,7 @@
 
 /* Ask again after this time: the server had no room to answer, or we none to ask. */
 #define RTRS_CLT_FENCE_ASK_MS	500
-/* Say that the server takes its time: a disk that does not answer, most likely. */
+/* Log that the server takes its time: its adapter's driver drains slowly, or a disk blocks a submission. */
 #define RTRS_CLT_FENCE_WARN_MS	30000
 
 /**
@@ -272,7 +272,7 @@ static bool rtrs_clt_fence_wait(struct rtrs_clt_path *path, struct rtrs_clt_fenc
 				   msecs_to_jiffies(RTRS_CLT_FENCE_ASK_MS));
 		kobject_put(&via.path->kobj);
 		if (time_after(jiffies, warn_at)) {
-			rtrs_clt_path_err(path, "the server has not finished its requests for %u s, they wait\n",
+			rtrs_clt_path_err(path, "the server has not closed the path for %u s, its requests wait\n",
 					  jiffies_to_msecs(jiffies - start) / 1000);
 			warn_at = jiffies + msecs_to_jiffies(RTRS_CLT_FENCE_WARN_MS);
 		}
@@ -286,7 +286,7 @@ static bool rtrs_clt_fence_wait(struct rtrs_clt_path *path, struct rtrs_clt_fenc
  *
  * Nothing is asked of a server that lacks the extension.
  *
- * Context: process, path mutex held.  Waits for the server to finish the path's requests.
+ * Context: process, path mutex held.  Waits for the server to close the path.
  * Return: true if what the path owed may be sent again; false if no path is left to send it over.
  */
 bool rtrs_clt_fence(struct rtrs_clt_path *path)
@@ -406,7 +406,7 @@ static bool rtrs_clt_fence_may_step(struct rtrs_clt_path *path)
 static void rtrs_clt_fence_tell_late(struct rtrs_clt_path *path)
 {
 	if (rtrs_clt_fence_any_left(path->sess))
-		rtrs_clt_path_fail(path, "the server has not finished the requests of a path lost before\n");
+		rtrs_clt_path_fail(path, "the server has not closed a path lost before\n");
 	else if (!rtrs_clt_slots_may_connect(path))
 		rtrs_clt_path_fail(path, "the server has not made chunks for the slots that other paths have\n");
 	else

@@ -189,6 +189,7 @@ int rtrs_clt_probe_run(struct rtrs_clt_probe *probe)
 {
 	struct rtrs_clt_path *path = probe->path;
 	u32 timeout_ms = min(READ_ONCE(path->sess->timing.connect_timeout_ms), RTRS_CLT_PROBE_MS);
+	bool written;
 	int ret;
 
 	ret = rtrs_clt_probe_post_write(probe);
@@ -200,9 +201,13 @@ int rtrs_clt_probe_run(struct rtrs_clt_probe *probe)
 		rtrs_clt_path_fail(path, "malformed probe, %u bytes\n", probe->received_len);
 		return -EPROTO;
 	}
-	/* The server closes the path when its adapter has given up, so any end but a request of somebody says the same. */
-	if ((ret == -ECONNRESET || ret == -ETIMEDOUT) && smp_load_acquire(&probe->written)) {
-		rtrs_clt_probe_lost(path, false);
+	/*
+	 * The server closes the path when its adapter has given up.  This side's adapter may try for longer than the
+	 * probe may take: it depends on ack_timeout_ms.
+	 */
+	written = smp_load_acquire(&probe->written);
+	if (ret == -ETIMEDOUT || (ret == -ECONNRESET && written)) {
+		rtrs_clt_probe_lost(path, !written);
 		return -EMSGSIZE;
 	}
 	return ret;
