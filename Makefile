@@ -62,7 +62,7 @@ fuzz:
 	@tools/deps fuzz
 	@$(MAKE) -s -C selftests/fuzz fuzz
 
-## lint		Layers, headers, kernel-doc, messages, attributes, compat, SPDX, W=1 and sparse
+## lint		Layers, headers, kernel-doc, messages, attributes, compat, SPDX, prose, W=1 and sparse
 lint:
 	@tools/deps build lint
 	@BUILD=$(build_dir) selftests/lint/run
