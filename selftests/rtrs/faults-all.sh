@@ -6,5 +6,5 @@
 # vm: smp=1 timeout=1500
 
 FAULT_MODULES="rtrs-core rtrs-client rtrs-server rnbd-client rnbd-server"
-FAULT_POINTS=56
+FAULT_POINTS=61
 . "$(dirname "$0")/faults.sh"
