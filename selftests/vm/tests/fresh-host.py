@@ -34,8 +34,10 @@ COMMANDS = sys.argv[2:] or [
 ]
 
 # The host's devices, but no file systems of it; what is mounted goes with the namespace, and processes with their first.
+# Its root is a mount, as on any machine: without one nobody there could have a mount namespace.
 ENTER = """
 mount --make-rprivate /
+mount --bind "$1" "$1"
 for dir in dev sys; do mount --rbind /$dir "$1/$dir"; done
 mount -t proc proc "$1/proc"
 mount -t tmpfs tmpfs "$1/dev/shm"
