@@ -9,9 +9,17 @@
 farm=$1
 . "$(dirname "$0")/objects.sh"
 
-kernel_doc=$(realpath "/lib/modules/$2/build")/scripts/kernel-doc
-[ -e "$kernel_doc" ] || kernel_doc=$(realpath "/lib/modules/$2/source")/scripts/kernel-doc
-[ -e "$kernel_doc" ] || { echo "no scripts/kernel-doc in the headers of $2"; exit 1; }
+# Headers of another Debian release are below a directory of the cache, with links as if that were the root.
+found=$(tools/kernel build "$2") || exit 1
+where=${found#* }
+root=${where#* }
+for link in build source; do
+	dir=$(readlink "$root/lib/modules/$2/$link") || continue
+	case $dir in /*) ;; *) dir=/lib/modules/$2/$dir ;; esac
+	kernel_doc=$root$dir/scripts/kernel-doc
+	[ ! -e "$kernel_doc" ] || break
+done
+[ -e "${kernel_doc:-}" ] || { echo "no scripts/kernel-doc in the headers of $2"; exit 1; }
 
 # undocumented <farm> <module> <where its sources are>
 undocumented() {
