@@ -231,7 +231,12 @@ def setters(enum, directory, header):
     """Table of states that are set one by one, with who sets them."""
     values = enum_values([read(header)], enum)
     prefix = enum.removesuffix("state").upper()
-    found = occurrences(directory, r"(?:state = |_set_state\(\w+, |state, |state, \w+, )(%s\w+)\b(?!,)" % prefix)
+    found = {}
+    # One value, and each of two.
+    for pattern in (r"(?:state = |_set_state\(\w+, |state, |state, \w+, )(%s\w+)\b(?!,)",
+                    r"state = [^;?]*\? (%s\w+)\b", r"state = [^;?]*\? \w+ : (%s\w+)\b"):
+        for value, places in occurrences(directory, pattern % prefix).items():
+            found[value] = found.get(value, []) + places
     rows = []
     for i, (value, about) in enumerate(values):
         by = ", ".join(literal(function + "()") for function, _ in found.get(value, []))
