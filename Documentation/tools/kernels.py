@@ -8,14 +8,17 @@ A test that is in several logs counts as in the last one of them. The table stan
 ".. kernels: results" and ".. kernels: end".
 """
 
+import collections
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "selftests/vm"))
+import results  # noqa: E402
 PAGE = os.path.join(ROOT, "Documentation/compatibility.rst")
 PART = re.compile(r"(\.\. kernels: results\n\n).*?(\.\. kernels: end\n)", re.S)
-RESULT = re.compile(r"^( *)(ok|not ok) \d+ (.*?)(?: # SKIP(.*))?(?: # [0-9.]+ s)?$")
+RESULT = re.compile(r"^ *(ok|not ok) \d+ (.*?)(?: # SKIP(.*))?(?: # [0-9.]+ s)?$")
 BUILT = re.compile(r"^# (\S+) is (\S+), built with (.*)$")
 HEADINGS = ["Kernel", "Release", "Built with, no warning", "Tests", "Passed", "Failed", "Skipped", "Interop"]
 
@@ -26,7 +29,7 @@ class Kernel:
     def __init__(self):
         self.release = self.built = "not told"
         self.tests = {}         # name -> (cases passed, failed, skipped)
-        self.skips = {}         # name -> reasons
+        self.skips = {}         # name -> reasons, one for each case
 
     def row(self, name):
         counts = [sum(test[part] for test in self.tests.values()) for part in range(3)]
@@ -38,38 +41,24 @@ class Kernel:
 
 def read(path, kernels):
     """Add what a log says."""
-    cases, reasons = [0, 0, 0], []
-    depth = -1
+    cases = []          # lines of a test, which come before its own result
     with open(path, encoding="utf-8", errors="replace") as file:
-        for line in file:
-            line = line.rstrip("\n")
+        for line in file.read().splitlines():
             if match := BUILT.match(line):
                 kernel = kernels.setdefault(match[1], Kernel())
                 kernel.release, kernel.built = match[2], match[3]
-            match = RESULT.match(line)
-            if not match:
-                continue
-            indent, verdict, name, reason = match.groups()
-            outcome = 1 if verdict == "not ok" else 2 if reason is not None else 0
-            if indent:
-                # A result with others, deeper ones, before it is their sum.
-                if len(indent) >= depth:
-                    cases[outcome] += 1
-                    if reason is not None:
-                        reasons.append(f"{name}: {reason.strip()}")
-                depth = len(indent)
-                continue
-            kver, _, test = name.partition("/")
-            if test:
-                # As the runner counts: a test without cases, or that failed beside them, is one.
-                if not any(cases) or (outcome == 1 and not cases[1]):
-                    cases[outcome] += 1
-                    if reason is not None:
-                        reasons.append(f"{test}: {reason.strip()}")
-                kernel = kernels.setdefault(kver, Kernel())
-                kernel.tests[test] = tuple(cases)
-                kernel.skips[test] = reasons
-            cases, reasons, depth = [0, 0, 0], [], -1
+            elif line.startswith(" "):
+                cases.append(line)
+            elif match := RESULT.match(line):
+                outcome, name, reason = match.groups()
+                kver, _, test = name.partition("/")
+                if test:
+                    verdict = "fail" if outcome == "not ok" else "pass" if reason is None else "skip"
+                    kernel = kernels.setdefault(kver, Kernel())
+                    kernel.tests[test] = results.count(verdict, "\n".join(cases))
+                    skips = [case[3].strip() for case in map(RESULT.match, cases) if case and case[3] is not None]
+                    kernel.skips[test] = [reason.strip()] if verdict == "skip" and not skips else skips
+                cases = []
 
 
 def table(rows):
@@ -81,12 +70,11 @@ def table(rows):
 
 def skipped(kernels):
     """Each reason once, with the kernels and the number of cases."""
-    found = {}
+    found = collections.defaultdict(collections.Counter)
     for name, kernel in kernels.items():
         for test, reasons in kernel.skips.items():
             for reason in reasons:
-                found.setdefault(f"{test}: {reason.rpartition(': ')[2]}", {}).setdefault(name, 0)
-                found[f"{test}: {reason.rpartition(': ')[2]}"][name] += 1
+                found[f"{test}: {reason}"][name] += 1
     return [f"- {what} ({', '.join(f'{name}: {number}' for name, number in where.items())})"
             for what, where in sorted(found.items())]
 
