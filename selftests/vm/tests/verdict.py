@@ -21,7 +21,7 @@ LIB = '. "$(dirname "$0")/../lib.sh"\n'
 SCRIPTS = {
     "passes": (LIB + "ktap_plan 1; check works true; ktap_end", "ok"),
     "skips": (LIB + "skip_all 'no such device'", "skip"),
-    "skips-without-a-reason": ("exit 4", "not ok"),
+    "gives-no-reason": ("exit 4", "not ok"),
     "exits-zero": ("exit 0", "ok"),
     "fails-a-case": (LIB + "ktap_plan 1; check broken false; ktap_end", "not ok"),
     "fails-by-status": ("exit 3", "not ok"),
