@@ -12,7 +12,7 @@ CYCLES=20
 
 # files <block device>: the attributes of a disk and of its session that can be read
 files() {
-	find "/sys/block/${1#/dev/}/" "/sys/block/${1#/dev/}/rnbd/" "$CLT_CLASS/test/" -maxdepth 3 -type f -perm /444
+	find "/sys/block/${1#/dev/}/" "$CLT_CLASS/test/" -maxdepth 3 -type f -perm /444
 }
 
 # holder <block device>: open all of it; when told, read all of it, and say what could still be read

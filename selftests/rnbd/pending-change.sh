@@ -199,7 +199,6 @@ more=$(backing_null 16) || abort "no backing device"
 RTRS_SERVER_OPTS="sess_queue_depth=16"
 rtrs_load
 near=$(map_over_1 near "$back") || abort "cannot map"
-modprobe -n -q nbd && nbd_is_there=1 && defer "modprobe -r -q nbd"
 
 # A mapping by netlink.
 path_cut 2
@@ -207,7 +206,8 @@ neighbour_start
 check_here "a mapping waits for the server" begun far_map
 check "it is a thread that waits" job "map $(printf %.4s "$more")"
 check_here "a family of generic netlink is asked for" in_time netlink sessions
-if [ -n "${nbd_is_there:-}" ]; then
+if modprobe -n -q nbd; then
+	defer "modprobe -r -q nbd"
 	check_here "a module with a family is loaded" in_time modprobe nbd
 else
 	ktap_skip "a module with a family is loaded" "this kernel has no nbd"

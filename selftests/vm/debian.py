@@ -63,6 +63,11 @@ class Installed:
         return self.image / f"boot/initrd.img-{self.release}"
 
 
+def proxies():
+    """Variables without which nothing in a tree reaches the archive from behind a proxy."""
+    return {name: value for name, value in os.environ.items() if name.endswith("_proxy")}
+
+
 class Tree:
     """A root file system in a directory of the host."""
 
@@ -77,10 +82,9 @@ class Tree:
                  'cp -L /etc/resolv.conf "$1/etc"; exec chroot "$1" sh -euc "$3"')
         env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
                "DEBIAN_FRONTEND": "noninteractive"}
-        proxies = {name: value for name, value in os.environ.items() if name.endswith("_proxy")}
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-euc", enter, "sh", self.path, debs, script],
-            env=env | proxies, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            env=env | proxies(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         if done.returncode:
             raise vmlib.Error(f"exit {done.returncode} in the chroot: {script}\n{done.stdout}")

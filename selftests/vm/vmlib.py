@@ -18,7 +18,6 @@ read for kernel splats.
 
 import atexit
 import contextlib
-import itertools
 import json
 import os
 import pathlib

@@ -10,7 +10,6 @@ run; `fresh-host.py trixie "make demo" "make test"` is what a new user does, and
 """
 # vm: args=bookworm,trixie timeout=7200
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -52,8 +51,8 @@ class Failed(Exception):
 
 def run(tree, command):
     """Run a command in the clone; what it prints goes to stderr, and its last lines are kept."""
-    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "TERM": "dumb", "LANG": "C.UTF-8"}
-    env |= {name: value for name, value in os.environ.items() if name.endswith("_proxy")}
+    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
+           "TERM": "dumb", "LANG": "C.UTF-8"} | debian.proxies()
     with subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", ENTER, "sh",
                            tree.path, command], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace") as proc:
